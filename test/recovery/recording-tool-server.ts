@@ -13,6 +13,10 @@ export interface RecordingToolServer {
   readonly callbacks: SentCallback[];
   /** Callbacks that are still on their way. */
   readonly busy: () => number;
+  /** The `Idempotency-Key`s of all POSTs, by call. */
+  readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Sends the result of every call again, each as it was. */
+  sendAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -37,6 +41,8 @@ export async function startRecordingToolServer(answerWithinMs: number): Promise<
   const posts: ReceivedPost[] = [];
   const notices: ReceivedNotice[] = [];
   const callbacks: SentCallback[] = [];
+  const keys = new Map<string, Set<string>>();
+  const results = new Map<string, { readonly invocation: Invocation; readonly words: string }>();
   const stop = new AbortController();
   let busy = 0;
 
@@ -47,7 +53,7 @@ export async function startRecordingToolServer(answerWithinMs: number): Promise<
       response.setHeader('content-type', 'application/json');
       if (request.method === 'GET') return response.end(manifest());
       response.end();
-      if (url === '/invoke') await invoked(JSON.parse(body) as Invocation);
+      if (url === '/invoke') await invoked(JSON.parse(body) as Invocation, String(request.headers['idempotency-key']));
       else noticed(url, JSON.parse(body) as { readonly thread_id: string; readonly tool_call_id?: string });
       return undefined;
     })();
@@ -70,8 +76,9 @@ export async function startRecordingToolServer(answerWithinMs: number): Promise<
     notices.push({ toolServer: serverName, notice, subject: tool_call_id ?? thread_id });
   }
 
-  async function invoked(invocation: Invocation): Promise<void> {
+  async function invoked(invocation: Invocation, key: string): Promise<void> {
     const { id, group_id, operation } = invocation;
+    keys.set(id, (keys.get(id) ?? new Set()).add(key));
     const receivedAt = Date.now();
     posts.push({
       toolServer: serverName,
@@ -85,7 +92,9 @@ export async function startRecordingToolServer(answerWithinMs: number): Promise<
     busy += 1;
     try {
       await sleep(Math.random() * answerWithinMs, undefined, { signal: stop.signal });
-      await callBack(invocation, `done ${id} ${posts.length}`);
+      const words = `done ${id} ${posts.length}`;
+      results.set(id, { invocation, words });
+      await callBack(invocation, words);
     } finally {
       busy -= 1;
     }
@@ -123,6 +132,10 @@ export async function startRecordingToolServer(answerWithinMs: number): Promise<
     notices,
     callbacks,
     busy: () => busy,
+    keys,
+    sendAgain: async () => {
+      await Promise.all([...results.values()].map(({ invocation, words }) => callBack(invocation, words)));
+    },
     close: async () => {
       stop.abort();
       server.closeAllConnections();

@@ -27,6 +27,12 @@ export const dataStandard = './.dormouse';
 const retry = { firstPauseMs: 100, pauseMsMax: 1_000, totalMsMax: 2_000 };
 
 export async function connect(flags: ConnectionFlags): Promise<Client> {
+  const { url, key } = await connectionOf(flags);
+  return createClient({ baseUrl: url, key, retry });
+}
+
+/** @throws CliFailure when the URL is none, or there is no key. */
+export async function connectionOf(flags: ConnectionFlags): Promise<{ readonly url: string; readonly key: string }> {
   const profile = await usedProfile(flags);
   const url = flags.url ?? profile?.url ?? urlStandard;
   if (!isUrl(url)) {
@@ -39,7 +45,7 @@ export async function connect(flags: ConnectionFlags): Promise<Client> {
   const isOfProfile = profile !== null && sameUrl(url, profile.url) && flags.data === undefined; // (K1, K2)
   const given = flags.key ?? (isOfProfile ? profile.key : undefined);
   const directory = flags.data ?? (isOfProfile ? profile.data : undefined) ?? dataStandard;
-  return createClient({ baseUrl: url, key: given ?? (await keyFromFile(directory)), retry });
+  return { url, key: given ?? (await keyFromFile(directory)) };
 }
 
 /** None is read where flags say all that it could. */

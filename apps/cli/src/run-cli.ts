@@ -7,11 +7,13 @@
 import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import type { Client } from '@dormouse/client';
 import { addAgentCommands } from './commands/agents.ts';
+import { addBackupCommand } from './commands/backup.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addChoiceCommands } from './commands/choices.ts';
 import { addClockCommand } from './commands/clock.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConsoleCommand } from './commands/console.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
 import { addEventCommand } from './commands/events.ts';
 import { addListeningCommands } from './commands/listening.ts';
 import { addLogCommands } from './commands/log.ts';
@@ -20,6 +22,7 @@ import { addMigrateCommand } from './commands/migrate.ts';
 import { addModelCommand } from './commands/models.ts';
 import { addParkedCommands } from './commands/parked.ts';
 import { addProfileCommands } from './commands/profile.ts';
+import { addReconcileCommand } from './commands/reconcile.ts';
 import { addSecretCommands } from './commands/secrets.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
@@ -40,7 +43,14 @@ const groups: Readonly<Record<string, readonly AddCommands[]>> = {
   'What happens in a thread:': [addWhyCommand, addEventCommand, addTraceCommand, addListeningCommands],
   'Agents, models and tools:': [addAgentCommands, addModelCommand, addSecretCommands, addToolCommands],
   'Logs and moves:': [addLogCommands, addMigrateCommand],
-  'Operation:': [addConsoleCommand, addParkedCommands, addClockCommand],
+  'Operation:': [
+    addConsoleCommand,
+    addDoctorCommand,
+    addParkedCommands,
+    addBackupCommand,
+    addReconcileCommand,
+    addClockCommand,
+  ],
   'This tool:': [addProfileCommands, addCompletionCommand],
 };
 

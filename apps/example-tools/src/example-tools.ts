@@ -34,6 +34,8 @@ export interface ExampleTools {
   readonly endpoint: string;
   /** The secret that signs the repository's webhook. */
   readonly webhookSecret: string;
+  /** Writes a copy of the data directory, as of this moment, into an existing one. */
+  copyInto(directory: string): void;
   close(): Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export async function startExampleTools(options: ExampleToolsOptions): Promise<E
     url,
     endpoint: server.endpoint,
     webhookSecret: webhookSecret ?? server.secret('repository webhook'),
+    copyInto: (directory) => server.copyInto(directory),
     close: () => server.close(),
   };
 }

@@ -24,6 +24,7 @@ export type { InboxRow } from './ingress-gateway/write/inbox.ts';
 export { createIngress, type Ingress, type IngressPorts } from './ingress-gateway/ingress.ts';
 export type { MessageItem } from './ingress-gateway/write/message-content.ts';
 export type { PostedMessage } from './ingress-gateway/write/messages.ts';
+export { debtKinds } from './ingress-gateway/write/reconcile.ts';
 export { createInputSweeper } from './ingress-gateway/write/input-sweeper.ts';
 export type { Answered, Precondition, Refusal, RefusalCode } from './ingress-gateway/refusal.ts';
 export { inTurnsIf } from './in-turns.ts';

@@ -35,6 +35,8 @@ export interface Assembly {
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
   readonly sweep: () => void;
+  /** Of everything that is stored, into an existing directory. @throws Error for a server without `dataDir`. */
+  readonly copyInto: (directory: string) => void;
   /** Calls each tool with its live subscriptions. T26 */
   readonly resume: () => Promise<void>;
   /** Nothing is sent or stored afterwards. */
@@ -108,6 +110,7 @@ export function assemble(
         for (const store of [subscriptions, ledger, authorizations, choices]) store.sweep();
         for (const threadId of threads.silentSince(Date.now() - limits.threadMsMax)) forget(threadId);
       }),
+    copyInto: database.copyInto,
     async resume() {
       for (const subscription of subscriptions.live()) {
         const work = async (): Promise<void> => toolsByName.get(subscription.tool)?.resume?.(subscription);

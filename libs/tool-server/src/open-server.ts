@@ -117,6 +117,7 @@ function serverOf(life: Life, assembly: Assembly, listener: Listener | undefined
     secret: assembly.secret,
     waitingMessages: outbox.size,
     sweep: assembly.sweep,
+    copyInto: assembly.copyInto,
     close: () => (closing ??= close()),
   };
 }

@@ -3,7 +3,16 @@
 // The file can be verified for ever, without the runtime; what is in it: libs/client/src/export-file.ts.
 import { existsSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { commitsOf, type EndLine, type ExportLine, exportThread, verifyChain, verifyExport } from '@dormouse/client';
+import {
+  ask,
+  commitsOf,
+  type EndLine,
+  everyItem,
+  type ExportLine,
+  exportThread,
+  verifyChain,
+  verifyExport,
+} from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanJson } from '../clean-text.ts';
 import { answer, type CliContext, progress } from '../context.ts';
@@ -22,9 +31,12 @@ export function addLogCommands(program: Command, run: RunCommand): void {
     .description('an exported thread as a closed thread of this runtime, to be read and forked; again changes nothing')
     .action((file: string) => run((context) => importLog(context, file)));
   program
-    .command('verify <thread-or-file>')
+    .command('verify [thread-or-file]')
     .description("check a thread's hash chain, from the runtime or from an export; offline for a file")
-    .action((target: string) => run((context) => verify(context, target)));
+    .option('--all', 'every thread that the runtime has')
+    .action((target: string | undefined, { all = false }: { readonly all?: boolean }) =>
+      run((context) => verify(context, target, all)),
+    );
 }
 
 async function exportLog(context: CliContext, thread: string, file: string | undefined): Promise<void> {
@@ -102,7 +114,10 @@ async function importLog(context: CliContext, file: string): Promise<void> {
   );
 }
 
-async function verify(context: CliContext, target: string): Promise<number> {
+async function verify(context: CliContext, target: string | undefined, all: boolean): Promise<number> {
+  if ((target !== undefined) === all)
+    throw new CliFailure(exitCodes.usage, 'Name one thread or file, or pass --all.', 'See: dormouse verify --help');
+  if (target === undefined) return verifyAll(context);
   if (existsSync(target)) return verifyFile(context, target);
   if (!target.startsWith('thr_'))
     throw new CliFailure(exitCodes.failed, `There is no file ${target}.`, 'A thread is named by its id, thr_…');
@@ -121,6 +136,37 @@ async function verifyThread(context: CliContext, thread: string): Promise<number
   answer(context, `The chain holds: ${commits} commits, ${events} events, head ${head}`, verdict);
   return exitCodes.done;
 }
+
+/** Threads that are opened meanwhile may be left out; a thread without commits has nothing to verify yet. */
+async function verifyAll(context: CliContext): Promise<number> {
+  const client = await context.connect();
+  const { api } = client;
+  const sums = { ok: true, threads: 0, commits: 0, events: 0, broken: [] as string[] };
+  const page = (cursor: string | undefined) =>
+    ask(api.GET('/v1/threads', { params: { query: { cursor, limit: 200 } } }));
+  for await (const { id } of everyItem(page)) {
+    const verdict = await verifyChain(commitsOf(client, id));
+    sums.threads += 1;
+    if (verdict.ok) {
+      sums.commits += verdict.commits;
+      sums.events += verdict.events;
+    } else {
+      const { index, version, reason } = verdict;
+      sums.broken.push(id);
+      progress(context, `${id}: the chain is broken at commit ${index} (version ${version}): it ${reason}.`);
+    }
+    if (sums.threads % verifiedPerLine === 0) progress(context, `${sums.threads} threads`);
+  }
+  const { threads, commits, events, broken } = sums;
+  if (broken.length === 0) {
+    answer(context, `The chains of all ${threads} threads hold: ${commits} commits, ${events} events`, sums);
+    return exitCodes.done;
+  }
+  answer(context, `${broken.length} of ${threads} chains are broken: ${broken.join(' ')}`, { ...sums, ok: false });
+  return exitCodes.notInOrder;
+}
+
+const verifiedPerLine = 1_000;
 
 async function verifyFile(context: CliContext, file: string): Promise<number> {
   const verdict = await verifyExport(linesOf(file));

@@ -34,6 +34,8 @@ export interface MongoServer {
   counted: { -readonly [name in keyof MongoCounters]: number };
   /** @throws Fault UNAVAILABLE when the server does not answer. */
   ping(): Promise<void>;
+  /** The time of the server, milliseconds since the epoch. @throws Fault UNAVAILABLE. */
+  now(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -121,6 +123,10 @@ export async function connectServer(options: ServerOptions): Promise<MongoServer
     timedAppend: (insert) => timed(insert, 'appends'),
     counted,
     ping: async () => void (await trip(() => connection.db!.command({ ping: 1 }), 'reads')),
+    now: async () => {
+      const { localTime } = await trip(() => connection.db!.command({ hello: 1 }), 'reads');
+      return new Date(localTime as Date).getTime();
+    },
     close: () => connection.close(),
   };
 }

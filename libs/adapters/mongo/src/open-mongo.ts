@@ -34,6 +34,10 @@ export interface MongoOptions extends ServerOptions {
 /** All of the cluster's but its buses and what Redis remembers. */
 export interface MongoStores extends Omit<Stores, 'inputs' | 'work' | 'dedup' | 'feed' | 'rates'> {
   readonly installation: InstallationRecord;
+  /** Its name. */
+  readonly database: string;
+  /** The time of the server, milliseconds since the epoch. @throws Fault UNAVAILABLE. */
+  now(): Promise<number>;
   counters(): MongoCounters;
   /** @throws Fault UNAVAILABLE when the server does not answer. */
   ping(): Promise<void>;
@@ -59,6 +63,8 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   }
   return {
     ...stores,
+    database: server.connection.name,
+    now: () => server.now(),
     counters: () => ({ ...server.counted }),
     ping: () => server.ping(),
     close: () => server.close(),

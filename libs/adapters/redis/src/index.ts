@@ -1,1 +1,2 @@
+export { inspectRedis } from './inspect-redis.ts';
 export { openRedis, type RedisHints, type RedisOptions } from './open-redis.ts';

@@ -38,6 +38,7 @@ import { createToolActivity } from './stores/tool-activity.ts';
 import { createToolServers } from './stores/tool-servers.ts';
 import { createToolsets } from './stores/toolsets.ts';
 import { createLogins, createViews } from './stores/views.ts';
+import { type PinnedDatabase, pinDatabase } from './copy/pinned-database.ts';
 import type { WriterCounters } from './writer/writer-counters.ts';
 
 export interface SqliteOptions {
@@ -66,6 +67,8 @@ export interface SqliteStores extends Stores {
   load(): readonly PartitionLoad[];
   /** Limits the file's size from now on, like a full disk; null lifts the limit. */
   limitSize(bytesMax: number | null): Promise<void>;
+  /** The database as it is now, to be copied: what was answered, and nothing of later. @throws Fault UNAVAILABLE */
+  pin(): PinnedDatabase;
   /** Stores what is queued, refuses what comes later, releases the directory for the next process. */
   close(): Promise<void>;
 }
@@ -143,6 +146,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     counters: () => writer.counters(),
     load: () => [inputs.load(), ...work.load()],
     limitSize: (bytesMax) => writer.limitPages(pagesOf(bytesMax)),
+    pin: () => pinDatabase(held.databaseFile),
     close: async () => {
       sweeper.stop();
       inputs.close();

@@ -116,6 +116,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the backup is, or how the last one ended
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        get: operations["getBackup"];
+        put?: never;
+        /**
+         * Copy the running process into a directory; standalone, and from the same machine only
+         * @description The directory appears when it is whole: `npm start -- --data` starts from it. It has the keys, so keep it as you keep them. While it is written, the write-ahead log of the process grows.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["beginBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/choices": {
         parameters: {
             query?: never;
@@ -358,6 +384,28 @@ export interface paths {
          * @description Needs a key with the scope `tenant:admin`.
          */
         post: operations["replayParked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/reconcile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What commits owe and nothing answers; with `pay` the owners of the threads pay it again
+         * @description For use after a topic was lost or a store was restored. One page of threads, oldest first; go on with `next_cursor` as `cursor` until it is null. Without `pay` nothing changes. Paying again is harmless: every debt has an id on which its receiver dedups.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["reconcile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1422,6 +1470,31 @@ export interface components {
             /** @description What the key may do. */
             scopes: string[];
         };
+        /** @description A copy of the data directory that is being written, or was. */
+        Backup: {
+            /**
+             * Format: date-time
+             * @description Everything that was acknowledged before is in the copy.
+             */
+            began_at: string;
+            /** @description How much of it is written. */
+            bytes_done: number;
+            /** @description Size of the database when the backup began. */
+            bytes_total: number;
+            /** @description Absolute path on the machine of the process. */
+            directory: string;
+            /** @description When it ended; null while it goes on. */
+            ended_at: string | null;
+            /** @description Directories inside the data directory that are not part of it. */
+            left_out: string[];
+            /** @description Why. */
+            reason: string | null;
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
+            state: "copying" | "done" | "failed";
+        };
         /** @description A limit of the agent or of the runtime was reached; the model is not asked. */
         BudgetExceededEvent: {
             /**
@@ -1817,6 +1890,27 @@ export interface components {
         };
         /** @description A piece of what a person, a tool or the model said. */
         ContentItem: components["schemas"]["TextItem"] | components["schemas"]["ImageItem"];
+        /** @description How many debts of each kind nothing answers. */
+        DebtCounts: {
+            /** @description Calls that no tool server has acknowledged. */
+            calls: number;
+            /** @description Children without a commit. */
+            children: number;
+            /** @description Answers to choices that no tool server has taken. */
+            choice_answers: number;
+            /** @description Completions that their threads wait for. */
+            completions: number;
+            /** @description Reports and messages between threads that their receivers have not decided. */
+            letters: number;
+            /** @description Moves to other addresses of tool servers that threads wait for. */
+            migrations: number;
+            /** @description Notices that were not sent to one of their tool servers. */
+            notices: number;
+            /** @description Timers that are overdue. */
+            timers: number;
+            /** @description Manifests that threads wait for. */
+            toolsets: number;
+        };
         /** @description Approvals, each decided on its own; a malformed entry decides none of them. */
         DecisionBatch: {
             /** @description Approvals, each with its decision. */
@@ -2378,6 +2472,11 @@ export interface components {
             /** @description What the key may do. */
             scopes: ("read" | "threads:write" | "approvals:write" | "tenant:admin")[];
         };
+        /** @description An absolute path on the machine of the process: of a directory that is empty or not there. */
+        NewBackup: {
+            /** @description Absolute path on the machine of the process. */
+            directory: string;
+        };
         /** @description Either `text` or `content`. */
         NewMessage: {
             /** @description Texts and images, instead of `text`. */
@@ -2743,6 +2842,47 @@ export interface components {
             trace_id?: string | null;
             /** @description A page of this server: `/errors/{CODE}`. */
             type: string;
+        };
+        /** @description The threads of this page that owe, and how many were looked at. */
+        ReconcilePage: {
+            /** @description The items of this page, in order. */
+            data: {
+                /** @description Version of the first commit with a debt that nothing answers. */
+                from: number;
+                /** @description How many debts of each kind. */
+                owed: components["schemas"]["DebtCounts"];
+                /** @description Id of the thread. */
+                thread_id: string;
+            }[];
+            /** @description `cursor` of the next page; null at the end. */
+            next_cursor: string | null;
+            /** @description Whether the owners of the threads pay them again. */
+            paid: boolean;
+            /** @description How many threads were looked at. */
+            threads: number;
+        };
+        /** @description Which debts count, and whether they are paid again. */
+        ReconcileRequest: {
+            /**
+             * @description `next_cursor` of the page before.
+             * @default null
+             */
+            cursor?: string | null;
+            /**
+             * @description How many items a page has at most.
+             * @default 50
+             */
+            limit?: number;
+            /**
+             * @description Debts that are younger are left out: they are being paid.
+             * @default 900000
+             */
+            older_than_ms?: number;
+            /**
+             * @description Whether they are paid again; else nothing changes.
+             * @default false
+             */
+            pay?: boolean;
         };
         /** @description What could never be called is refused; a server that cannot be used now is registered with `warnings`. */
         RegisteredToolServer: {
@@ -5135,6 +5275,101 @@ export interface operations {
             };
         };
     };
+    getBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backup"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    beginBackup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "directory": "/backups/dormouse-2026-01-05"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewBackup"];
+            };
+        };
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backup"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listInbox: {
         parameters: {
             query?: {
@@ -5800,6 +6035,58 @@ export interface operations {
             404: components["responses"]["NOT_FOUND"];
             409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reconcile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReconcileRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReconcilePage"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

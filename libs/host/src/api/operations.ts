@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { agentOperations } from './agents.ts';
 import { agUiOperations } from './ag-ui.ts';
 import { aiSdkOperations } from './ai-sdk.ts';
+import { backupOperations } from './backups.ts';
 import { choiceOperations } from './choices.ts';
 import { listOf, listQuery, name, nullableTime, time } from './field.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
 import { admin, type Operation, operation } from './operation.ts';
 import { parkedOperations } from './parked.ts';
+import { reconcileOperations } from './reconcile.ts';
 import { secretOperations } from './secrets.ts';
 import { sessionOperations } from './sessions.ts';
 import { tenantEventOperations } from './tenant-events.ts';
@@ -107,6 +109,8 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(agUiOperations),
   ...Object.values(threadTokenOperations),
   ...Object.values(parkedOperations),
+  ...Object.values(backupOperations),
+  ...Object.values(reconcileOperations),
   ...Object.values(usageOperations),
   ...Object.values(sessionOperations),
   ...Object.values(systemOperations),

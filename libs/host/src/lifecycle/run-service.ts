@@ -25,6 +25,7 @@ import {
   ThreadProcessorModule,
   ToolDispatcherModule,
 } from '../microservice/service-modules.ts';
+import { examineServers, exitCodeOf, textOf } from '../doctor/inside.ts';
 import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
@@ -54,11 +55,16 @@ interface Progress {
 
 /** Runs until a signal comes; the directory `builtConsole` need not be there. Never returns: it ends the process. */
 export async function runService(name: ServiceName, builtConsole: URL | null = null): Promise<never> {
-  const { config, isSetup } = clusterConfigOrEnd();
+  const { config, isSetup, isDoctor, isJson } = clusterConfigOrEnd();
   const logger = createJsonLogger(config.LOG_LEVEL, name);
   const stopped = stopSignal();
   const undo: Undo = [];
   try {
+    if (isDoctor) {
+      const findings = await examineServers(config, createJsonLogger('silent', name));
+      process.stdout.write(textOf(findings, isJson));
+      return process.exit(exitCodeOf(findings));
+    }
     if (isSetup) {
       await patiently(
         () => setUpCluster(config, logger),
@@ -80,14 +86,26 @@ export async function runService(name: ServiceName, builtConsole: URL | null = n
   return finish(0, '');
 }
 
-function clusterConfigOrEnd(): { readonly config: ClusterConfig; readonly isSetup: boolean } {
+const jsonFlag = '--json';
+
+interface Asked {
+  readonly config: ClusterConfig;
+  readonly isSetup: boolean;
+  readonly isDoctor: boolean;
+  readonly isJson: boolean;
+}
+
+function clusterConfigOrEnd(): Asked {
   const [first, ...rest] = process.argv.slice(2);
   const isSetup = first === 'setup';
-  const reading = readConfig(isSetup ? rest : process.argv.slice(2));
+  const isDoctor = first === 'doctor';
+  const isJson = isDoctor && rest.includes(jsonFlag);
+  const own = isDoctor ? rest.filter((flag) => flag !== jsonFlag) : rest;
+  const reading = readConfig(isSetup || isDoctor ? own : process.argv.slice(2));
   if (reading.ok === 'help') return finish(0, reading.text);
   if (!reading.ok) return finish(1, settingsText(reading.problems));
   if (!isCluster(reading.config)) return finish(1, settingsText([clusterWanted]));
-  return { config: reading.config, isSetup };
+  return { config: reading.config, isSetup, isDoctor, isJson };
 }
 
 const clusterWanted =

@@ -13,6 +13,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createBackups, examplesDirectory } from '../backup/backups.ts';
 import { type Config, isCluster, readConfig } from '../config.ts';
 import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { isLoopbackName } from '../http/door/caller.ts';
@@ -49,6 +50,8 @@ export type StartExampleTools = (options: {
 }) => Promise<StartedExamples>;
 
 export interface StartedExamples extends ExampleAddress {
+  /** Writes a copy of its data directory, as of this moment, into an existing one. */
+  copyInto(directory: string): void;
   close(): Promise<void>;
 }
 
@@ -114,7 +117,18 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
     NotifierModule.over({ service: made.notifier(), consumers: null }),
     ThreadProcessorModule.over({ service: made.threadProcessor(), consumers: null }),
   ]);
+  const running: { examples: StartedExamples | null } = { examples: null };
+  const backups =
+    platform.pin &&
+    createBackups({
+      ...{ dataDir, pin: platform.pin, logger },
+      get copyExamples() {
+        const { examples } = running;
+        return examples && ((directory: string) => examples.copyInto(directory));
+      },
+    });
   const http = await createHttpServer({
+    backups,
     gate: rateGateOf(config, platform),
     arrivals: arrivalLimitsOf(config),
     ingress,
@@ -135,10 +149,12 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   });
   const key = await seedKey(ingress, platform.entropy, dataDir, config.BOOTSTRAP_KEY);
   const examples = config.EXAMPLE_TOOLS
-    ? await startExamples(startExampleTools, port, join(dataDir, 'example-tools'), undo)
+    ? await startExamples(startExampleTools, port, join(dataDir, examplesDirectory), undo)
     : null;
+  running.examples = examples;
   if (examples !== null) await seedExamples(ingress, examples);
   for (const service of services) await service.start(); // (R1)
+  undo.push(async () => backups?.close());
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
@@ -186,7 +202,7 @@ async function startExamples(
   port: number,
   dataDir: string,
   undo: Undo,
-): Promise<ExampleAddress> {
+): Promise<StartedExamples> {
   const common = { host: '127.0.0.1', dataDir };
   const beside = port < 65_535 ? port + 1 : 0;
   const tools = await startExampleTools({ port: beside, ...common }).catch(() =>

@@ -38,6 +38,8 @@ export interface Platform {
   readonly secretOrigins: Readonly<Record<string, string>>;
   readonly argumentValidator: ArgumentValidator;
   readonly keys: KeyRing;
+  /** See Topology. */
+  readonly pin: Topology['pin'];
   readonly sealer: Sealer;
   readonly clock: ProcessClock;
   readonly entropy: Entropy;
@@ -88,6 +90,7 @@ export async function openPlatform(
   };
   return {
     ...{ stores, traits, transport, model, models, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
+    pin: topology.pin,
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,
     problem: (needs) => topology.problem(needs),

@@ -7,7 +7,7 @@
 import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
 import { type InstallationRecord, type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
-import { openSqlite } from '@dormouse/adapter-sqlite';
+import { openSqlite, type PinnedDatabase } from '@dormouse/adapter-sqlite';
 import type { Clock, Logger, Metrics, PartitionLoad, Stores } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../config.ts';
 import { tlsOptions } from '../tls-files.ts';
@@ -33,6 +33,8 @@ export interface Topology {
   readonly stores: Stores;
   readonly traits: TopologyTraits;
   readonly keys: KeyRing;
+  /** The database as it is now, to be copied; null where it is a server's. @throws Fault UNAVAILABLE. */
+  readonly pin: (() => PinnedDatabase) | null;
   /** What the buses have in hand here. */
   load(): Promise<readonly PartitionLoad[]>;
   /** True in one process of an installation at most: the one that speaks for all threads. */
@@ -69,6 +71,7 @@ async function openStandalone(config: Config, clock: Clock, metrics: Metrics): P
       stores,
       traits: standaloneTraits,
       keys: await openKeyRing(config.DATA_DIR),
+      pin: () => stores.pin(),
       load: async () => stores.load(),
       isFirst: () => true,
       problem: async () => {
@@ -101,6 +104,7 @@ async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metri
     stores: storesOf(kafka, mongo, redis),
     traits: clusterTraits,
     keys: keyRingOfHex(config.MASTER_KEY),
+    pin: null,
     load: () => kafka.load(),
     isFirst: () => kafka.partitions.owned().has(0),
     problem: async (needs) => {
@@ -137,7 +141,7 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
 
 const recordsKeptMs = 14 * 86_400_000;
 
-function kafkaOptions(config: ClusterConfig, logger: Logger): KafkaOptions {
+export function kafkaOptions(config: ClusterConfig, logger: Logger): KafkaOptions {
   return {
     brokers: config.KAFKA_BROKERS.split(',').map((broker) => broker.trim()),
     prefix: config.KAFKA_PREFIX,

@@ -27,9 +27,15 @@ export interface ViewUpdate {
 export interface ReplayWake {
   readonly kind: 'ReplayWake';
   readonly id: 'w:replay';
+  /**
+   * The owner also pays again what the commits from this version on still owe, whatever it has paid before: a topic may
+   * have lost it. A version that does not know this field only looks for the mark.
+   */
+  readonly repayFrom?: number;
 }
 
 export const replayWake: ReplayWake = { kind: 'ReplayWake', id: 'w:replay' };
+export const repayWake = (from: number): ReplayWake => ({ ...replayWake, repayFrom: from });
 
 /** What the bus carries. */
 export type BusInput = ThreadInput | ViewUpdate | ReplayWake;

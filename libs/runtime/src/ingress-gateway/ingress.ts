@@ -14,6 +14,7 @@ import { createMessageApi, type MessageApi } from './write/messages.ts';
 import { createParkedApi, type ParkedApi } from './write/parked.ts';
 import { createProbe, type Probe } from './registry/probe.ts';
 import { createReadableApi, type ReadableApi } from './read/readable-messages.ts';
+import { createReconcileApi, type ReconcileApi } from './write/reconcile.ts';
 import { createRequestApi, type RequestApi } from './write/requests.ts';
 import { createSessionApi, type SessionApi } from './access/sessions.ts';
 import { createSecretApi, type SecretApi } from './registry/secrets.ts';
@@ -80,6 +81,7 @@ export interface Ingress {
   readonly follow: FollowApi;
   readonly tenantEvents: TenantEventApi;
   readonly parked: ParkedApi;
+  readonly reconcile: ReconcileApi;
   readonly parts: ThreadPartsApi;
   readonly imports: ImportApi;
   readonly blob: ReadBlob;
@@ -120,6 +122,7 @@ export function createIngress(given: IngressPorts): Ingress {
     tenantEvents: createTenantEventApi(ports),
     chats: createChats(ports, { threads, messages, choices, requests, follow }),
     parked: createParkedApi(ports),
+    reconcile: createReconcileApi(ports),
     parts: createThreadPartsApi(ports),
     imports: createImportApi(ports),
     blob: blobReader(ports),

@@ -11,7 +11,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { flushDirectory, makeDirectory, writeDurably } from './durable-file.ts';
+import { flushDirectory, flushFile, makeDirectory, writeDurably } from './durable-file.ts';
 import { type Row, type Sqlite, sqliteFor, type SqlValue, type Statement } from './sqlite.ts';
 import { createVault, type Vault, vaultKeyBytes } from '../ask/vault.ts';
 
@@ -78,6 +78,8 @@ export interface Database {
   readonly one: (sql: string, ...values: SqlValue[]) => Row | undefined;
   /** All or nothing; transactions may be nested, the outermost one decides. (D3) */
   readonly transaction: <Value>(work: () => Value) => Value;
+  /** Writes the database, and the key that was made for it, into an existing directory. @throws Error in memory. */
+  readonly copyInto: (directory: string) => void;
   readonly close: () => void;
 }
 
@@ -92,7 +94,10 @@ export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array, engin
     prepare(sqlite);
     const vault = createVault(encryptionKey ?? keyOf(dataDir));
     if (dataDir !== undefined && encryptionKey !== undefined) flushDirectory(dataDir); // (D5)
-    const database = wrap(sqlite, vault);
+    const database = wrap(sqlite, vault, (directory) => {
+      if (dataDir === undefined) throw new Error('a tool server without `dataDir` has nothing to copy');
+      copyInto(sqlite, dataDir, directory);
+    });
     checkKey(database);
     return database;
   } catch (error) {
@@ -140,7 +145,7 @@ function checkKey(database: Database): void {
   }
 }
 
-function wrap(sqlite: Sqlite, vault: Vault): Database {
+function wrap(sqlite: Sqlite, vault: Vault, copyInto: Database['copyInto']): Database {
   const statements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {
     const known = statements.get(sql) ?? sqlite.prepare(sql);
@@ -164,6 +169,18 @@ function wrap(sqlite: Sqlite, vault: Vault): Database {
         throw error;
       }
     },
+    copyInto,
     close: () => sqlite.close(),
   };
+}
+
+/** By the connection that owns the file: no other one may open it. (D1) */
+function copyInto(sqlite: Sqlite, from: string, to: string): void {
+  const file = join(to, 'tool-server.db');
+  sqlite.prepare('VACUUM INTO ?').run([file]);
+  chmodSync(file, 0o600);
+  flushFile(file);
+  const key = join(from, 'key');
+  if (existsSync(key)) writeDurably(to, 'key', readFileSync(key, 'utf8'));
+  flushDirectory(to);
 }

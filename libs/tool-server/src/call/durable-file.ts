@@ -28,6 +28,16 @@ export function writeDurably(directory: string, name: string, text: string): voi
   flushDirectory(directory);
 }
 
+/** For a file that another program part has written. */
+export function flushFile(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Entries are part of their directory, which is flushed too. Windows has no such call, and needs none. */
 export function flushDirectory(path: string): void {
   if (process.platform === 'win32') return;

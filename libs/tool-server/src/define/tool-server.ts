@@ -14,5 +14,10 @@ export interface ToolServer {
   readonly waitingMessages: () => number;
   /** Runs every minute: expiry of subscriptions, logins, silent threads. */
   readonly sweep: () => void;
+  /**
+   * Writes a copy of its data directory, as of this moment, into an existing and empty directory; nothing is answered
+   * while it is written. @throws Error for a server without `dataDir`.
+   */
+  readonly copyInto: (directory: string) => void;
   readonly close: () => Promise<void>;
 }

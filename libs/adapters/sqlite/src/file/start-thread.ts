@@ -3,7 +3,7 @@ import { type MessagePort, Worker } from 'node:worker_threads';
 
 /** `transferList`: ports in `workerData` that are moved to the thread. */
 export function startThread(
-  name: 'writer' | 'checkpoint',
+  name: 'writer' | 'checkpoint' | 'copy',
   workerData: object,
   transferList: MessagePort[] = [],
 ): Worker {

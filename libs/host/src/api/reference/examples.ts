@@ -191,6 +191,7 @@ export const examples: Readonly<Record<string, Example>> = {
   issueThreadToken: { body: { can: ['read', 'message'], user_id: 'user-7', ttl_s: 3_600 } },
   migrateThread: { body: { tool_servers: { 'example-tools': 'https://tools-2.example.com' } } },
   createApiKey: { body: { name: 'backend', scopes: ['read', 'threads:write'] } },
+  beginBackup: { body: { directory: '/backups/dormouse-2026-01-05' } },
   advanceClock: { body: { advance_ms: 60_000 } },
   importThread: {
     body: {

@@ -32,5 +32,9 @@ export const operationTexts: Readonly<Record<string, string>> = {
   answerChoice: 'A second answer is 409; the problem’s `settled` has the first one.',
   getBlob: 'The media type is that of the payload.',
   issueThreadToken: 'A browser never holds a key: a backend makes a token for it.',
+  beginBackup:
+    'The directory appears when it is whole: `npm start -- --data` starts from it. It has the keys, so keep it as you keep them. While it is written, the write-ahead log of the process grows.',
+  reconcile:
+    'For use after a topic was lost or a store was restored. One page of threads, oldest first; go on with `next_cursor` as `cursor` until it is null. Without `pay` nothing changes. Paying again is harmless: every debt has an id on which its receiver dedups.',
   dropParked: 'It is not deleted: it stays to be seen.',
 };

@@ -10,7 +10,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   messages: 'What people say, and the conversation as they read it.',
   thread: 'The parts of one thread: events, calls, turns, subscriptions, views, schedules, choices, blobs and tokens.',
   choices: 'What waits for people, over all threads, and their answers.',
-  operations: 'Threads that cannot go on by themselves, and usage.',
+  operations: 'Threads that cannot go on by themselves, backups, and usage.',
   keys: 'API keys of the tenant.',
   console: 'Sessions of the console in a browser.',
   development: 'Only standalone, and only for requests from the same machine.',

@@ -3,7 +3,9 @@ import type { ModelCatalog } from '@dormouse/adapter-model';
 import type { Clock } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
+import type { Backups } from '../../backup/backups.ts';
 import { AgentController } from './agent-controller.ts';
+import { BackupController } from './backup-controller.ts';
 import { ModelController } from './model-controller.ts';
 import { ChoiceController } from './choice-controller.ts';
 import { ParkedController } from './parked-controller.ts';
@@ -15,7 +17,7 @@ import { ThreadTokenController } from './thread-token-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 import { UsageController } from './usage-controller.ts';
-import { CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
+import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
 
 export interface ApiParts {
   readonly ingress: Ingress;
@@ -23,11 +25,13 @@ export interface ApiParts {
   readonly clock: Clock;
   /** Null where time must not be moved. */
   readonly devClock: ProcessClock | null;
+  /** Null where the stores are elsewhere. Default: null. */
+  readonly backups?: Backups | null;
 }
 
 @Module({})
 export class ApiModule {
-  static over({ ingress, models, clock, devClock }: ApiParts): DynamicModule {
+  static over({ ingress, models, clock, devClock, backups = null }: ApiParts): DynamicModule {
     return {
       module: ApiModule,
       controllers: [
@@ -40,6 +44,7 @@ export class ApiModule {
         ThreadTokenController,
         ChoiceController,
         ParkedController,
+        BackupController,
         SystemController,
         UsageController,
       ],
@@ -47,6 +52,7 @@ export class ApiModule {
         { provide: INGRESS, useValue: ingress },
         { provide: MODELS, useValue: models },
         { provide: CLOCK, useValue: clock },
+        { provide: BACKUPS, useValue: backups },
         { provide: DEV_CLOCK, useValue: devClock },
       ],
     };

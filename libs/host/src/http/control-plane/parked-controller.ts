@@ -2,6 +2,7 @@ import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
 import { parkedOperations } from '../../api/parked.ts';
+import { reconcileOperations } from '../../api/reconcile.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { unwrap } from '../problems/problem.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
@@ -30,6 +31,12 @@ export class ParkedController {
   @Operate(parkedOperations.replay)
   async replay(@OperationCall() { tenant, params }: Call<Operations['replay']>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.parked.replay({ tenant, thread: params.thread })));
+  }
+
+  @Operate(reconcileOperations.reconcile)
+  async reconcile(@OperationCall() { tenant, body }: Call<(typeof reconcileOperations)['reconcile']>): Promise<Reply> {
+    const { pay, older_than_ms: olderThanMs, limit, cursor } = body;
+    return reply(200, await this.ingress.reconcile.page(tenant, { pay, olderThanMs }, { limit, cursor }));
   }
 
   @Operate(parkedOperations.drop)

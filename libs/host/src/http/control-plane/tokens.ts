@@ -2,4 +2,5 @@
 export const INGRESS = Symbol('ingress');
 export const MODELS = Symbol('models');
 export const CLOCK = Symbol('clock');
+export const BACKUPS = Symbol('backups');
 export const DEV_CLOCK = Symbol('development clock');

@@ -134,9 +134,11 @@ async function refuse(
 
 /** The inputs are in the log and have no deliveries any more: pays what the commits from `from` on still owe. (V10) */
 async function recover(deps: SliceDeps, lane: LaneMemory, item: RecoveryItem): Promise<SliceItem> {
-  const { from } = item.delivery;
-  answerDeliveries(item, from);
+  const { from, isWanted } = item;
+  const version = isWanted ? null : from; // an operator's wake was decided by no commit
+  answerDeliveries(item, version);
+  if (isWanted) lane.stretch = null;
   await repay(deps, lane, from, item.hold);
-  finish(lane, item, from);
+  finish(lane, item, version);
   return item;
 }

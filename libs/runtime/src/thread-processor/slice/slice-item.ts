@@ -30,8 +30,11 @@ export interface ParkedRow {
 
 export interface RecoveryItem {
   readonly what: 'recovery';
-  readonly delivery: RecoveryDelivery;
-  readonly deliveries: readonly RecoveryDelivery[];
+  /** Version of the first commit to pay again. */
+  readonly from: number;
+  /** True when an operator wants it: also what this lane has paid itself is paid again. */
+  readonly isWanted: boolean;
+  readonly deliveries: readonly (RecoveryDelivery | InputDelivery)[];
   readonly hold: Hold;
   isAnswered: boolean;
 }
@@ -60,11 +63,12 @@ export type LaneItem = SliceItem | WakeItem;
 
 export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): LaneItem {
   const hold = new Hold([delivery]);
-  if (delivery.what === 'recovery')
-    return { what: 'recovery', delivery, deliveries: [delivery], hold, isAnswered: false };
+  if (delivery.what === 'recovery') return recoveryItem(delivery, delivery.from, false, hold);
   const { input } = delivery;
   if (input.kind === 'ViewUpdate')
     return { what: 'view', update: input, deliveries: [delivery], hold, isAnswered: false };
+  if (input.kind === 'ReplayWake' && input.repayFrom !== undefined)
+    return recoveryItem(delivery, input.repayFrom, true, hold);
   if (input.kind === 'ReplayWake') return { what: 'wake', deliveries: [delivery], hold, isAnswered: false };
   return {
     what: 'input',
@@ -78,6 +82,13 @@ export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): LaneI
     isAnswered: false,
   };
 }
+
+const recoveryItem = (
+  delivery: InputDelivery | RecoveryDelivery,
+  from: number,
+  isWanted: boolean,
+  hold: Hold,
+): RecoveryItem => ({ what: 'recovery', from, isWanted, deliveries: [delivery], hold, isAnswered: false });
 
 export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
   return { ...undelivered(input, run.trace), answerOf: run };

@@ -1,0 +1,119 @@
+// `npm run doctor`: looks at the servers of a cluster with the settings of its processes, and says what to do. The same
+// findings as `dormouse doctor`, which looks from outside.
+//
+// Invariants:
+//   I1. Nothing is made or changed. A server that does not answer is a finding, and the others are looked at all the
+//       same.
+import { type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
+import { type InstallationRecord, openMongo } from '@dormouse/adapter-mongo';
+import { inspectRedis } from '@dormouse/adapter-redis';
+import { Fault, type Logger } from '@dormouse/ports';
+import { statfs } from 'node:fs/promises';
+import { type ClusterConfig, tlsFilesOf } from '../config.ts';
+import { checkInstallation } from '../platform/installation.ts';
+import { kafkaOptions } from '../platform/topology.ts';
+import { tlsOptions } from '../tls-files.ts';
+
+type Level = 'ok' | 'warn' | 'fail';
+
+export interface Finding {
+  readonly check: string;
+  readonly level: Level;
+  readonly detail: string;
+  /** What to do; null where nothing has to be done, or `detail` says it. */
+  readonly next: string | null;
+}
+
+const mib = 1_048_576;
+const diskWarnBytes = 1_024 * mib;
+const skewMsMax = 5_000;
+
+const finding = (check: string, level: Level, detail: string, next: string | null = null): Finding => ({
+  ...{ check, level, detail, next },
+});
+
+/** Faults of an adapter say what to do in their own words. */
+function failed(check: string, error: unknown): Finding {
+  if (error instanceof Fault) return finding(check, 'fail', `${error.code}: ${error.message}`);
+  throw error;
+}
+
+export async function examineServers(config: ClusterConfig, logger: Logger): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const kafka = await openKafka(kafkaOptions(config, logger)).catch((error: unknown) => {
+    findings.push(failed('topics', error));
+    return null;
+  });
+  if (kafka !== null) {
+    const { partitions, prefix } = kafka.identity;
+    const detail = `three topics under ${prefix}, ${partitions} partitions each, retention in order`;
+    findings.push(finding('topics', 'ok', detail));
+  }
+  findings.push(...(await databaseOf(config, kafka)));
+  await kafka?.close();
+  return [...findings, await redisOf(config), await diskOf()];
+}
+
+async function databaseOf({ MONGO_URL: url }: ClusterConfig, kafka: KafkaBus | null): Promise<readonly Finding[]> {
+  try {
+    const look = async (installation: InstallationRecord): Promise<void> => {
+      if (kafka !== null) await checkInstallation(kafka, { installation });
+    };
+    const mongo = await openMongo({ url, indexes: 'check', look });
+    try {
+      const skewMs = Math.abs((await mongo.now()) - Date.now());
+      const detail = `its clock differs by ${Math.round(skewMs / 1_000)} s from this one`;
+      const next = 'Let NTP set both clocks: timers and the order of ids depend on them.';
+      return [
+        finding('database', 'ok', `${mongo.database}: its indexes are there, and it belongs to these topics`),
+        skewMs > skewMsMax ? finding('clock', 'warn', detail, next) : finding('clock', 'ok', detail),
+      ];
+    } finally {
+      await mongo.close();
+    }
+  } catch (error) {
+    return [failed('database', error)];
+  }
+}
+
+async function redisOf(config: ClusterConfig): Promise<Finding> {
+  const found = await inspectRedis(config.REDIS_URL, tlsOptions(tlsFilesOf(config, 'REDIS')));
+  if (found === null)
+    return finding(
+      'redis',
+      'warn',
+      'it does not answer; everything works without it, slower',
+      'See DORMOUSE_REDIS_URL.',
+    );
+  const { version, policy, memoryBytesMax, isPersistent } = found;
+  const kept = isPersistent
+    ? 'it writes to disk, which nothing here needs'
+    : 'it keeps nothing on disk, which is enough';
+  const detail = `Redis ${version}, ${policy}, ${kept}`;
+  if (memoryBytesMax === 0 || policy !== 'noeviction') return finding('redis', 'ok', detail);
+  return finding('redis', 'warn', detail, 'A full one refuses writes: CONFIG SET maxmemory-policy allkeys-lru');
+}
+
+async function diskOf(): Promise<Finding> {
+  const { bavail, bsize } = await statfs('.');
+  const detail = `${Math.round((bavail * bsize) / mib)} MiB are free here`;
+  return bavail * bsize < diskWarnBytes
+    ? finding('disk', 'warn', detail, 'docs/runbooks/DormouseDiskLow.md')
+    : finding('disk', 'ok', detail);
+}
+
+/** 0 when all is in order, 1 with a warning, 2 with a failure. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  if (findings.some(({ level }) => level === 'fail')) return 2;
+  return findings.some(({ level }) => level === 'warn') ? 1 : 0;
+}
+
+/** One line each: for people with what to do below it, or JSON. */
+export function textOf(findings: readonly Finding[], isJson: boolean): string {
+  const lines = findings.map((each) => {
+    if (isJson) return JSON.stringify(each);
+    const line = `${each.level.padEnd(4)}  ${each.check}: ${each.detail}`;
+    return each.next === null ? line : `${line}\n      → ${each.next}`;
+  });
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Controller, Headers, Inject } from '@nestjs/common';
+import { backupOperations } from '../../api/backups.ts';
+import { TargetRefused } from '../../backup/backup-target.ts';
+import type { Backups } from '../../backup/backups.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { type Reply, reply } from '../data-plane/reply.ts';
+import { isFromHere } from '../door/caller.ts';
+import { HttpProblem } from '../problems/problem.ts';
+import { BACKUPS } from './tokens.ts';
+
+type Operations = typeof backupOperations;
+
+@Controller()
+export class BackupController {
+  private readonly backups: Backups | null;
+
+  constructor(@Inject(BACKUPS) backups: Backups | null) {
+    this.backups = backups;
+  }
+
+  @Operate(backupOperations.begin)
+  async begin(
+    @OperationCall() { body }: Call<Operations['begin']>,
+    @Headers() headers: IncomingHttpHeaders,
+  ): Promise<Reply> {
+    const report = await this.known(headers).begin(body.directory).catch(refused);
+    if (report === null)
+      throw new HttpProblem('ALREADY_EXISTS', 'Another backup is being written. Wait until it is done.');
+    return reply(202, report);
+  }
+
+  @Operate(backupOperations.read)
+  async read(@OperationCall() _: Call<Operations['read']>, @Headers() headers: IncomingHttpHeaders): Promise<Reply> {
+    const report = this.known(headers).latest();
+    if (report === null) throw new HttpProblem('NOT_FOUND', 'This process has begun no backup.');
+    return reply(200, report);
+  }
+
+  /** A path is one of the machine of the process: who is elsewhere does not choose it. */
+  private known(headers: IncomingHttpHeaders): Backups {
+    if (this.backups === null)
+      throw new HttpProblem('NOT_FOUND', 'A cluster is backed up in MongoDB: docs/how-to/back-up-a-cluster.md');
+    if (!isFromHere(headers))
+      throw new HttpProblem('FORBIDDEN', 'A backup is begun on the machine of the process, over its loopback address.');
+    return this.backups;
+  }
+}
+
+function refused(error: unknown): never {
+  if (error instanceof TargetRefused)
+    throw new HttpProblem('INVALID_BODY', error.message, {
+      errors: [{ pointer: '/directory', detail: error.message }],
+    });
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) throw error;
+  const detail = `Nothing can be written there (${code ?? 'no code'}).`;
+  throw new HttpProblem('INVALID_BODY', detail, { errors: [{ pointer: '/directory', detail }], cause: error });
+}
