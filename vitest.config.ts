@@ -37,7 +37,12 @@ export default defineConfig({
         test: {
           name: 'tests',
           include: ['test/**/*.spec.ts', ...alone],
-          exclude: [...notOurs, 'test/{cluster,chaos,console,long,site}/**', 'test/traces/phoenix.spec.ts'],
+          exclude: [
+            ...notOurs,
+            'test/{cluster,chaos,console,long,site}/**',
+            'test/deploy/{kube,image}/**',
+            'test/traces/phoenix.spec.ts',
+          ],
         },
       },
     ],

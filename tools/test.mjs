@@ -11,6 +11,8 @@
 //                                         matrix, a tool server in Python, U (20 000) more universes and M (10) minutes of chaos on real
 //                                         servers, both of seed N, which is printed and by default another one each
 //                                         time
+//   node tools/test.mjs --deploy          only image and chart, with what takes minutes: programs that are built once, an API
+//                                         server of Kubernetes, an image that is built and run
 //   node tools/test.mjs --traces          only how a Phoenix shows our traces: it needs Python, and installs 900 MB once
 //
 // N counts the specs' tests; every other step counts as one test, and so does a spec file that could not be loaded.
@@ -25,7 +27,8 @@ import { parseArgs } from 'node:util';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const long = process.argv[2] === '--all' ? longRun(process.argv.slice(3)) : null;
 const tracesOnly = process.argv[2] === '--traces';
-const filter = long === null && !tracesOnly ? process.argv.slice(2) : [];
+const deployOnly = process.argv[2] === '--deploy';
+const filter = long === null && !tracesOnly && !deployOnly ? process.argv.slice(2) : [];
 /** The exit code of a step that this machine cannot run. */
 const cannot = 77;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -44,12 +47,18 @@ const parts = [];
 const files = [];
 
 if (tracesOnly) await traces();
+else if (deployOnly) await deployment();
 else await everything();
 verdict();
 
 async function traces() {
   await target('build');
   await specs('traces in Phoenix', 'vitest.traces.config.ts');
+}
+
+async function deployment() {
+  await target('build');
+  await specs('image and chart', 'vitest.deploy.config.ts');
 }
 
 async function everything() {

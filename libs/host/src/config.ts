@@ -5,6 +5,7 @@
 //   C1. A flag of the same name in kebab-case wins over its variable: `--port` over `DORMOUSE_PORT`.
 //   C2. A variable that begins with DORMOUSE_ and is not a setting is a problem: a misspelt one is never ignored.
 //   C3. No value is repeated in a message; some are secrets.
+//   C4. A setting that is a secret may be given as a file instead. (secret-files.ts)
 import { parseOutboundAllow } from '@dormouse/adapter-http';
 import type { HostedSettings, ProviderEnvironment } from '@dormouse/adapter-model';
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
@@ -12,6 +13,7 @@ import type { MetricsPush, OtlpProtocol } from '@dormouse/adapter-telemetry';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
+import { secretFileSettings, secretSettings, type SecretsRead, withSecretFiles } from './secret-files.ts';
 import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
 
 const rate = z
@@ -187,6 +189,13 @@ const settingsSchema = z.object({
   MONGO_URL: address(/^mongodb(\+srv)?:\/\/[^/]/, 'must be a mongodb:// or mongodb+srv:// URL', mongoUrlProblem).meta({
     description: 'cluster: MongoDB; the path names the database, the query has the rest (tls, tlsCAFile, …)',
   }),
+  MONGO_DATABASE: z
+    .string()
+    .regex(/^[\w-]{1,63}$/, 'must be letters, digits, dashes or underscores, at most 63')
+    .optional()
+    .meta({
+      description: 'cluster: the database, whatever the path of MONGO_URL names (default: that, else dormouse)',
+    }),
   REDIS_URL: address(/^rediss?:\/\/[^/]/, 'must be a redis:// or rediss:// URL').meta({
     description: 'cluster: Redis, rediss:// for TLS; may be away at any time',
   }),
@@ -289,7 +298,9 @@ const settingNames = Object.keys(settingsSchema.shape);
 
 /** Flags that are not the name of a setting. */
 const flagAliases: Readonly<Record<string, string>> = { data: 'DATA_DIR' };
-const flagNames = [...Object.keys(flagAliases), ...settingNames.map((name) => name.toLowerCase().replaceAll('_', '-'))];
+/** Those of the schema, and the files of secrets. (C4) */
+const givenNames = [...settingNames, ...secretFileSettings];
+const flagNames = [...Object.keys(flagAliases), ...givenNames.map((name) => name.toLowerCase().replaceAll('_', '-'))];
 
 /** The settings from the command line and the environment, or every problem found in them. */
 export function readConfig(
@@ -298,18 +309,29 @@ export function readConfig(
 ): ConfigReading {
   if (args.includes('--help') || args.includes('-h')) return { ok: 'help', text: helpText() };
   const flags = readFlags(args);
-  const given = { ...fromEnvironment(environment), ...flags.values }; // (C1)
-  const parsed = settingsSchema.safeParse(given);
-  const problems = [...flags.problems, ...unknownVariables(environment)];
+  const own = withSecretFiles(flags.values, flagOf); // (C4)
+  const around = withoutOverruled(fromEnvironment(environment), own);
+  const inherited = withSecretFiles(around, (name) => prefix + name);
+  const parsed = settingsSchema.safeParse({ ...inherited.values, ...own.values }); // (C1)
+  const problems = [...flags.problems, ...own.problems, ...inherited.problems, ...unknownVariables(environment)];
   if (!parsed.success)
-    problems.push(...parsed.error.issues.map((issue) => `${nameOf(issue.path[0], flags.values)}: ${issue.message}`));
+    problems.push(
+      ...parsed.error.issues.map((issue) => `${nameOf(String(issue.path[0] ?? ''), own, inherited)}: ${issue.message}`),
+    );
   if (parsed.success)
     problems.push(...topologyProblems(parsed.data), ...callbackProblems(parsed.data), ...tlsProblems(parsed.data));
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }
 
+/** A secret of the command line wins over its variable, whichever of the two names a file. (C1) */
+function withoutOverruled(around: Readonly<Record<string, string>>, own: SecretsRead): Record<string, string> {
+  const isOverruled = (name: string): boolean => name in own.values || name in own.fileOf;
+  const overruled = secretSettings.filter(isOverruled).flatMap((name) => [name, `${name}_FILE`]);
+  return Object.fromEntries(Object.entries(around).filter(([name]) => !overruled.includes(name)));
+}
+
 function fromEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const entries = settingNames.map((name) => [name, environment[prefix + name]] as const);
+  const entries = givenNames.map((name) => [name, environment[prefix + name]] as const);
   return Object.fromEntries(
     entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined && entry[1] !== ''),
   );
@@ -340,7 +362,7 @@ const foreignVariables = new Set(['DORMOUSE_URL', 'DORMOUSE_KEY', 'DORMOUSE_PROF
 
 function unknownVariables(environment: NodeJS.ProcessEnv): readonly string[] {
   const unknown = Object.keys(environment).filter(
-    (name) => name.startsWith(prefix) && !settingNames.includes(name.slice(prefix.length)),
+    (name) => name.startsWith(prefix) && !givenNames.includes(name.slice(prefix.length)),
   );
   return unknown
     .filter((name) => !foreignVariables.has(name) && !name.startsWith('DORMOUSE_TEST_'))
@@ -368,10 +390,10 @@ function settingOf(flag: string): string | null {
   return flagNames.includes(bare) ? (flagAliases[bare] ?? bare.replaceAll('-', '_').toUpperCase()) : null;
 }
 
-/** The name as the user wrote it: a flag when it was given as one. */
-function nameOf(setting: PropertyKey | undefined, flags: Readonly<Record<string, string>>): string {
-  const name = String(setting ?? '');
-  return name in flags ? flagOf(name) : prefix + name;
+/** The name as the user wrote it: a flag when it was given as one, that of its file when it was read from one. */
+function nameOf(name: string, flags: SecretsRead, variables: SecretsRead): string {
+  if (name in flags.values) return flagOf(flags.fileOf[name] ?? name);
+  return prefix + (variables.fileOf[name] ?? name);
 }
 
 const flagOf = (name: string): string => `--${name.toLowerCase().replaceAll('_', '-')}`;
@@ -423,6 +445,9 @@ ${textsOf(false)}
 Of a cluster only (one service per process; see README.md):
 
 ${textsOf(true)}
+
+A secret may be in a file that DORMOUSE_<NAME>_FILE names, such as DORMOUSE_MASTER_KEY_FILE:
+  ${secretSettings.join(', ')}.
 
 Standard variables are read too: OTEL_…; in one process OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL.
 `;

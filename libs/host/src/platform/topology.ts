@@ -93,7 +93,7 @@ async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metri
   let mongo: MongoStores;
   try {
     const { partitions } = kafka;
-    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'check', look, partitions, metrics });
+    mongo = await openMongo({ ...mongoOptions(config), indexes: 'check', look, partitions, metrics });
   } catch (failure) {
     await kafka.close();
     throw failure;
@@ -131,7 +131,7 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
   let mongo: MongoStores | null = null;
   try {
     const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation });
-    mongo = await openMongo({ url: config.MONGO_URL, indexes: 'make', look, partitions: kafka.partitions });
+    mongo = await openMongo({ ...mongoOptions(config), indexes: 'make', look, partitions: kafka.partitions });
     await claimInstallation(kafka, mongo);
   } finally {
     await mongo?.close();
@@ -140,6 +140,8 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
 }
 
 const recordsKeptMs = 14 * 86_400_000;
+
+const mongoOptions = ({ MONGO_URL: url, MONGO_DATABASE: database }: ClusterConfig) => ({ url, database });
 
 export function kafkaOptions(config: ClusterConfig, logger: Logger): KafkaOptions {
   return {

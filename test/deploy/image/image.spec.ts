@@ -1,0 +1,209 @@
+// The image, built and run as it would be on a cluster: read-only, without capabilities, with little memory, by its own
+// numeric user; the signal to stop reaches the process; a conversation from inside.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { root } from '../../docs/document.ts';
+import { freePorts } from '../../services/free-ports.ts';
+import { runCommand } from '../../services/run-command.ts';
+import { type Containers, containers, npmOfThisMachine } from './containers.ts';
+
+const image = 'localhost/dormouse:test';
+const hardened = [
+  ...[
+    '--read-only',
+    '--cap-drop',
+    'all',
+    '--security-opt',
+    'no-new-privileges',
+    '--memory',
+    '512m',
+    '--no-healthcheck',
+  ],
+  ...['--network', 'host', '--env', 'DORMOUSE_HOST=127.0.0.1'],
+];
+let folder = '';
+let missing: string | null = null;
+let engine: Containers | null = null;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'dormouse-image-'));
+  const found = await containers(folder);
+  if ('reason' in found) missing = found.reason;
+  else {
+    engine = found;
+    const reached = await npmOfThisMachine();
+    await found.buildah(
+      ...['build', '--isolation', 'chroot', '--pull-never', '--layers', '--format', 'docker', ...reached],
+      ...['--build-arg', 'VERSION=0.1.0', '--build-arg', 'REVISION=abc', '--build-arg', 'SOURCE=https://code.example'],
+      ...['--file', 'deploy/docker/Dockerfile', '--tag', image, root],
+    );
+  }
+});
+afterAll(async () => {
+  await engine?.podman('rm', '--all', '--force');
+  await engine?.podman('rmi', '--all', '--force');
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach((context) => {
+  if (missing !== null) context.skip(missing);
+});
+
+function podman(...args: readonly string[]): Promise<string> {
+  if (engine === null) throw new Error('there is no engine');
+  return engine.podman(...args);
+}
+
+interface Inspected {
+  readonly Config: {
+    readonly User: string;
+    readonly Labels: Readonly<Record<string, string>>;
+    readonly Entrypoint: readonly string[];
+    readonly Volumes: Readonly<Record<string, object>>;
+    readonly StopSignal: string;
+  };
+  readonly HealthCheck?: object;
+  readonly Healthcheck?: object;
+  readonly Size: number;
+}
+
+async function inspected(name: string): Promise<Inspected> {
+  const [found] = JSON.parse(await podman('image', 'inspect', name)) as readonly Inspected[];
+  if (found === undefined) throw new Error(`no image ${name}`);
+  return found;
+}
+
+/** Milliseconds until the container says it is ready. */
+async function ready(name: string, words: RegExp): Promise<number> {
+  const began = performance.now();
+  for (;;) {
+    const said = await podman('logs', name);
+    if (words.test(said)) return performance.now() - began;
+    if (performance.now() - began > 120_000) throw new Error(`${name} is not ready: ${said}`);
+    await sleep(50);
+  }
+}
+
+describe('the image', () => {
+  it('has labels, a numeric user, a health check, a volume', async () => {
+    const { Config: config, HealthCheck, Healthcheck } = await inspected(image);
+    expect(config.User).toBe('10001:10001');
+    expect(config.Labels).toMatchObject({
+      'org.opencontainers.image.title': 'dormouse',
+      'org.opencontainers.image.version': '0.1.0',
+      'org.opencontainers.image.revision': 'abc',
+      'org.opencontainers.image.source': 'https://code.example',
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+    });
+    expect(config.Volumes).toEqual({ '/data': {} });
+    expect(HealthCheck ?? Healthcheck).toBeDefined();
+  });
+
+  it('adds at most 120 MiB to its base', async () => {
+    const added = (await inspected(image)).Size - (await inspected(engine?.base ?? '')).Size;
+    console.error(`image: ${(added / 1_048_576).toFixed(1)} MiB above its base`);
+    expect(added / 1_048_576).toBeLessThan(120);
+  });
+
+  it('has no sources, specs, maps, declarations, benches or tools, and nothing that its user could write', async () => {
+    const list = (test: string): Promise<string> =>
+      podman('run', '--rm', ...hardened, '--entrypoint', '/bin/sh', image, '-c', `find /dormouse ${test} | head -20`);
+    const unwanted = ['*.map', '*.ts', '*.spec.*', '*.tsbuildinfo'].map((name) => `-name '${name}'`).join(' -o ');
+    expect(await list(`\\( ${unwanted} \\)`)).toBe('');
+    expect(await list('-writable -not -type l')).toBe('');
+    expect(await list("-path '*node_modules/typescript' -o -path '*node_modules/vitest' -o -path '*/bench'")).toBe('');
+  });
+
+  it('says what it can run, and refuses what it cannot', async () => {
+    expect(await podman('run', '--rm', ...hardened, image, 'notifier', '--help')).toContain('DORMOUSE_MASTER_KEY');
+    await expect(podman('run', '--rm', ...hardened, image, 'scheduler')).rejects.toThrow(/there is no "scheduler"/);
+    await expect(podman('run', '--rm', ...hardened, image, 'notifier')).rejects.toThrow(/DORMOUSE_KAFKA_BROKERS/);
+  });
+
+  it('runs standalone with its data on a volume, has a conversation, stops on a signal, and goes on', async () => {
+    const [port = 0, health = 0, tools = 0] = await freePorts(3);
+    const volume = 'dormouse-data';
+    const environment = [
+      ...['--env', `DORMOUSE_PORT=${port}`, '--env', `DORMOUSE_HEALTH_PORT=${health}`],
+      ...['--env', 'DORMOUSE_BOOTSTRAP_KEY=bootstrap-key-of-a-test'],
+    ];
+    const start = (name: string): Promise<string> =>
+      podman(
+        'run',
+        '--detach',
+        '--name',
+        name,
+        ...hardened,
+        ...environment,
+        '--volume',
+        `${volume}:/data`,
+        image,
+        'standalone',
+        '--no-example-tools',
+      );
+    await start('first');
+    await ready('first', /ready http/);
+    expect(await podman('exec', 'first', 'node', 'deploy/docker/healthy.mjs')).toContain('ready');
+    const talk = (): Promise<string> =>
+      podman(
+        'exec',
+        '--env',
+        'DORMOUSE_KEY=bootstrap-key-of-a-test',
+        'first',
+        'deploy/docker/run.sh',
+        'conversation',
+        `--url=http://127.0.0.1:${port}`,
+      );
+    expect(await talk()).toMatch(/the agent answered after \d+ ms: ./);
+    const processes = await podman('exec', 'first', 'cat', '/proc/1/cmdline');
+    expect(processes).toContain('apps/standalone/dist/main.js');
+    await podman('stop', '--time', '60', 'first');
+    const [state] = JSON.parse(await podman('inspect', 'first')) as readonly {
+      readonly State: { readonly ExitCode: number };
+    }[];
+    expect(state?.State.ExitCode).toBe(0);
+    await start('second');
+    await ready('second', /ready http/);
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/threads`, {
+      headers: { authorization: 'Bearer bootstrap-key-of-a-test' },
+    });
+    expect(((await answer.json()) as { readonly data: readonly object[] }).data).toHaveLength(1);
+    await podman('stop', '--time', '60', 'second');
+    expect(tools).toBeGreaterThan(0);
+  });
+
+  it('reads its secrets from files, and says which one is not there', async () => {
+    const secrets = join(folder, 'secrets');
+    const run = (...more: readonly string[]): Promise<string> =>
+      podman('run', '--rm', ...hardened, '--env', 'DORMOUSE_KAFKA_BROKERS=127.0.0.1:1', ...more, image, 'notifier');
+    await expect(run('--env', 'DORMOUSE_MASTER_KEY_FILE=/nowhere/master')).rejects.toThrow(
+      /DORMOUSE_MASTER_KEY_FILE: names a file that is not there/,
+    );
+    await runCommand('mkdir', ['-p', secrets], { withinMs: 5_000 });
+    writeFileSync(join(secrets, 'master'), 'not a key');
+    await expect(
+      run('--volume', `${secrets}:/secrets:ro`, '--env', 'DORMOUSE_MASTER_KEY_FILE=/secrets/master'),
+    ).rejects.toThrow(/DORMOUSE_MASTER_KEY_FILE: must be 64 hexadecimal digits/);
+  });
+});
+
+describe('the files beside the image', () => {
+  it('are an SBOM of what is in it, and nothing of the machine', async () => {
+    const out = join(folder, 'beside');
+    await runCommand(process.execPath, ['deploy/docker/build.mjs', '--files-only', '--out', out], {
+      withinMs: 300_000,
+      cwd: root,
+    });
+    const sbom = JSON.parse(readFileSync(join(out, 'sbom.cdx.json'), 'utf8')) as {
+      readonly bomFormat: string;
+      readonly components: readonly { readonly name: string }[];
+    };
+    expect(sbom.bomFormat).toBe('CycloneDX');
+    const names = sbom.components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['kafkajs', 'mongoose', 'ioredis', 'fastify']));
+    for (const name of ['vitest', 'typescript', 'nx']) expect(names).not.toContain(name);
+    expect(JSON.stringify(sbom)).not.toContain(homedir());
+  });
+});
