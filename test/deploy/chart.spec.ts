@@ -177,9 +177,11 @@ describe('conftest', () => {
     expect(await run(conftest.program, ['verify', '--policy', policies])).toContain('0 failures');
   });
 
-  it.each(valueFiles)('finds nothing against the policies in %s', async (name, values) => {
-    const file = written(folder, `${name}.yaml`, await rendered(values));
-    expect(await run(conftest.program, ['test', '--policy', policies, file])).toContain('0 failures');
+  it('finds nothing against the policies, whatever the values', async () => {
+    for (const [name, values] of valueFiles) {
+      const file = written(folder, `${name}.yaml`, await rendered(values));
+      expect(await run(conftest.program, ['test', '--policy', policies, file]), name).toContain('0 failures');
+    }
   });
 });
 
@@ -191,13 +193,12 @@ describe('kube-score', () => {
    */
   const ignored = ['container-security-context-user-group-id'].flatMap((test) => ['--ignore-test', test]);
 
-  it.each(valueFiles.filter(([name]) => !['private-network', 'ipv6'].includes(name)))(
-    'has nothing critical about %s',
-    async (name, values) => {
+  it('has nothing critical about what is meant for production', async () => {
+    for (const [name, values] of valueFiles.filter(([each]) => !['private-network', 'ipv6'].includes(each))) {
       const file = written(folder, `${name}.yaml`, await rendered(values));
       const args = ['score', '--ignore-container-cpu-limit', '--output-format', 'ci', ...ignored, file];
       const said = await run(score.program, args);
-      expect(said).not.toContain('[CRITICAL]');
-    },
-  );
+      expect(said, name).not.toContain('[CRITICAL]');
+    }
+  });
 });
