@@ -7,7 +7,7 @@
 //   B2. The base is Debian 12 with the Node of this repository: what is said of an image holds for that base.
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { aptInstall } from '../../services/apt.ts';
 import { isInstalled, runCommand } from '../../services/run-command.ts';
 import { root } from '../../docs/document.ts';
@@ -93,20 +93,20 @@ async function withBase(folder: string, tree: string): Promise<Containers> {
   return { base: baseName, buildah, podman };
 }
 
+/** The package that the command `npm` of this machine is in. */
 async function npmFolder(): Promise<string> {
-  const global = (await runCommand('npm', ['root', '--global'], { withinMs: 30_000 })).trim();
-  const found = join(global, 'npm');
-  if (!existsSync(found)) throw new Error(`there is no npm in ${global}`);
-  return realpathSync(found);
+  const program = (await runCommand('sh', ['-c', 'realpath "$(command -v npm)"'], { withinMs: 30_000 })).trim();
+  return dirname(dirname(program));
 }
 
-/** What `npm ci` needs inside a build to reach the registry that npm reaches here. */
-export async function npmOfThisMachine(): Promise<readonly string[]> {
-  const settings = join(homedir(), '.npmrc');
-  const authority = (await runCommand('npm', ['config', 'get', 'cafile'], { withinMs: 30_000 })).trim();
-  const files = [
-    ...(existsSync(settings) ? [[settings, join('/', 'root', '.npmrc')]] : []),
-    ...(existsSync(authority) && !readFileSync(authority).equals(Buffer.alloc(0)) ? [[authority, authority]] : []),
-  ];
+/** What `npm ci` needs inside a build to reach what npm reaches here: its settings, and the authorities that it trusts. */
+export async function npmOfThisMachine(folder: string): Promise<readonly string[]> {
+  const own = join(homedir(), '.npmrc');
+  const authorities = (await runCommand('npm', ['config', 'get', 'cafile'], { withinMs: 30_000 })).trim();
+  const settings = join(folder, 'npmrc');
+  const isThere = existsSync(authorities);
+  const lines = [existsSync(own) ? readFileSync(own, 'utf8') : '', isThere ? `cafile=${authorities}` : ''];
+  writeFileSync(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const files = [[settings, join('/', 'root', '.npmrc')], ...(isThere ? [[authorities, authorities]] : [])];
   return files.flatMap(([here = '', inside = '']) => ['--volume', `${here}:${inside}:ro`]);
 }

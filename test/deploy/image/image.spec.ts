@@ -34,7 +34,7 @@ beforeAll(async () => {
   if ('reason' in found) missing = found.reason;
   else {
     engine = found;
-    const reached = await npmOfThisMachine();
+    const reached = await npmOfThisMachine(folder);
     await found.buildah(
       ...['build', '--isolation', 'chroot', '--pull-never', '--layers', '--format', 'docker', ...reached],
       ...['--build-arg', 'VERSION=0.1.0', '--build-arg', 'REVISION=abc', '--build-arg', 'SOURCE=https://code.example'],
