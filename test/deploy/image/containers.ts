@@ -102,7 +102,8 @@ async function npmFolder(): Promise<string> {
 /** What `npm ci` needs inside a build to reach what npm reaches here: its settings, and the authorities that it trusts. */
 export async function npmOfThisMachine(folder: string): Promise<readonly string[]> {
   const own = join(homedir(), '.npmrc');
-  const authorities = (await runCommand('npm', ['config', 'get', 'cafile'], { withinMs: 30_000 })).trim();
+  const named = (await runCommand('npm', ['config', 'get', 'cafile'], { withinMs: 30_000 })).trim();
+  const authorities = existsSync(named) ? named : (process.env['NODE_EXTRA_CA_CERTS'] ?? '');
   const settings = join(folder, 'npmrc');
   const isThere = existsSync(authorities);
   const lines = [existsSync(own) ? readFileSync(own, 'utf8') : '', isThere ? `cafile=${authorities}` : ''];
