@@ -56,6 +56,7 @@ export const settingReaders: Readonly<Record<SettingName, readonly SettingReader
   KAFKA_SASL: cluster,
   KAFKA_SESSION_TIMEOUT_MS: consumers,
   MONGO_URL: cluster,
+  MONGO_DATABASE: cluster,
   REDIS_URL: cluster,
   REDIS_TLS_CA_FILE: services,
   REDIS_TLS_CERT_FILE: services,

@@ -19,6 +19,9 @@ one of them. \`npm start -- --help\` prints this list.
 The four settings \`DORMOUSE_KAFKA_BROKERS\`, \`DORMOUSE_MONGO_URL\`, \`DORMOUSE_REDIS_URL\` and \`DORMOUSE_MASTER_KEY\` together
 choose the cluster, where each service is a process. Without them everything is one process.
 
+A secret may be the text of a file instead, which \`DORMOUSE_<NAME>_FILE\` names: \`DORMOUSE_MASTER_KEY_FILE\`, and so for
+\`BOOTSTRAP_KEY\`, \`PLATFORM_KEY\`, \`KAFKA_SASL\`, \`MONGO_URL\` and \`REDIS_URL\`. One line break at its end is not part of it.
+
 Variables of the command line tool are in [its reference](cli.md).`;
 
 const processes: readonly (readonly [SettingReader, string])[] = [
