@@ -99,7 +99,7 @@ async function npmFolder(): Promise<string> {
   return dirname(dirname(program));
 }
 
-/** What `npm ci` needs inside a build to reach what npm reaches here: its settings, and the authorities that it trusts. */
+/** What `npm ci` needs inside a build to reach what npm reaches here: npm's settings, and whom it trusts. */
 export async function npmOfThisMachine(folder: string): Promise<readonly string[]> {
   const own = join(homedir(), '.npmrc');
   const named = (await runCommand('npm', ['config', 'get', 'cafile'], { withinMs: 30_000 })).trim();
