@@ -12,6 +12,6 @@ export default defineConfig({
     fileParallelism: false,
     provide: { buildsPrograms: true },
     testTimeout: 1_200_000,
-    hookTimeout: 3_600_000,
+    hookTimeout: 10_800_000,
   },
 });

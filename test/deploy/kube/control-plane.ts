@@ -12,7 +12,7 @@ import { builtFolder, type Found } from '../chart-programs.ts';
 import { downloaded, kubernetesVersion } from './schemas.ts';
 
 const kwok = { module: 'sigs.k8s.io/kwok', version: 'v0.8.0' };
-const buildWithinMs = 3_600_000;
+const buildWithinMs = 10_800_000;
 
 /** A folder with `control-plane`, `kwok` and `stages.yaml`, which says how kwok plays. */
 export const controlPlanePrograms = (): Promise<Found> =>
