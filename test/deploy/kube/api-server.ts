@@ -73,7 +73,7 @@ export async function startKubernetes(programs: string, folder: string): Promise
         `--service-account-key-file=${at('accounts.pub')}`,
       ],
       ...[`--service-account-signing-key-file=${at('accounts.key')}`, '--service-cluster-ip-range=10.96.0.0/16'],
-      ...[`--token-auth-file=${at('tokens.csv')}`, '--authorization-mode=RBAC', '--profiling=false'],
+      ...[`--token-auth-file=${at('tokens.csv')}`, '--authorization-mode=RBAC', '--allow-privileged=true'],
     ]);
     await until(() => kubectl('get', '--raw', '/readyz'));
     await start('kube-controller-manager', controllers, [

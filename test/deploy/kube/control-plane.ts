@@ -49,7 +49,9 @@ async function link(kubernetes: string, into: string): Promise<void> {
   writeFileSync(join(source, 'go.mod'), `${header}\n${required}\nreplace (\n${replaced.join('\n')}\n)\n`);
   cpSync(join(kubernetes, 'go.sum'), join(source, 'go.sum'));
   writeFileSync(join(source, 'main.go'), program);
-  const built = ['build', '-mod=mod', '-trimpath', '-ldflags=-s -w', '-o', join(into, 'control-plane'), '.'];
+  // Helm compares the version of the server with what the chart needs.
+  const ldflags = `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=${kubernetesVersion}`;
+  const built = ['build', '-mod=mod', '-trimpath', ldflags, '-o', join(into, 'control-plane'), '.'];
   await runCommand('go', built, { withinMs: buildWithinMs, cwd: source });
 }
 
