@@ -11,7 +11,7 @@ import { Fault, type Logger } from '@dormouse/ports';
 import { statfs } from 'node:fs/promises';
 import { type ClusterConfig, tlsFilesOf } from '../config.ts';
 import { checkInstallation } from '../platform/installation.ts';
-import { kafkaOptions } from '../platform/topology.ts';
+import { kafkaOptions, mongoOptions } from '../platform/topology.ts';
 import { tlsOptions } from '../tls-files.ts';
 
 type Level = 'ok' | 'warn' | 'fail';
@@ -54,12 +54,12 @@ export async function examineServers(config: ClusterConfig, logger: Logger): Pro
   return [...findings, await redisOf(config), await diskOf()];
 }
 
-async function databaseOf({ MONGO_URL: url }: ClusterConfig, kafka: KafkaBus | null): Promise<readonly Finding[]> {
+async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promise<readonly Finding[]> {
   try {
     const look = async (installation: InstallationRecord): Promise<void> => {
       if (kafka !== null) await checkInstallation(kafka, { installation });
     };
-    const mongo = await openMongo({ url, indexes: 'check', look });
+    const mongo = await openMongo({ ...mongoOptions(config), indexes: 'check', look });
     try {
       const skewMs = Math.abs((await mongo.now()) - Date.now());
       const detail = `its clock differs by ${Math.round(skewMs / 1_000)} s from this one`;

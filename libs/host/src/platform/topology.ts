@@ -141,7 +141,7 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
 
 const recordsKeptMs = 14 * 86_400_000;
 
-const mongoOptions = ({ MONGO_URL: url, MONGO_DATABASE: database }: ClusterConfig) => ({ url, database });
+export const mongoOptions = ({ MONGO_URL: url, MONGO_DATABASE: database }: ClusterConfig) => ({ url, database });
 
 export function kafkaOptions(config: ClusterConfig, logger: Logger): KafkaOptions {
   return {
