@@ -88,10 +88,13 @@ describe.skipIf(!found.available)('useChat in a browser', () => {
     };
   }
 
-  it('shows reasoning and text, and the same after a reload', async () => {
-    const { page, say, shown, isReady } = await chatWith([[{ reasoning: 'let me see' }, { text: 'It is cold.' }]]);
+  it('shows reasoning, a tool that ends at once and text, and the same after a reload', async () => {
+    const { page, say, shown, isReady } = await chatWith([
+      [{ reasoning: 'let me see' }, toolCall('weather', { city: 'Oslo' })],
+      [{ text: 'It is cold.' }],
+    ]);
     await say('How is Oslo?');
-    const whole = ['user: How is Oslo?', 'assistant: let me see|It is cold.'];
+    const whole = ['user: How is Oslo?', 'assistant: let me see|[weather output-available]|It is cold.'];
     await expect.poll(shown).toEqual(whole);
     await isReady();
     const ids = async (): Promise<readonly string[]> =>

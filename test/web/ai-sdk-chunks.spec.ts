@@ -1,4 +1,5 @@
-// Chunks of the AI SDK from recorded conversations, read by its own reader: late and lost text, attempts, histories.
+// Chunks of the AI SDK from recorded conversations, read by its own reader: late and lost text, attempts, responses that
+// begin anywhere, histories.
 import { AiSdkEncoder, type Chunk, UiHistory, type Watched } from '@dormouse/runtime';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { describe, expect, it } from 'vitest';
@@ -16,9 +17,10 @@ const accepted = (id = 'msg_1'): Watched =>
 const requested = (id = 'cmp_1', turn = 'msg_1'): Watched => event('completion_requested', { completion_id: id }, turn);
 const recorded = (text: string, more: Fields = {}, id = 'cmp_1'): Watched =>
   event('completion_recorded', { completion_id: id, message: { text, ...more }, finish_reason: 'stop', final: true });
-const delta = (text: string, offset: number, attempt = 1, kind: 'text' | 'reasoning' = 'text'): Watched => ({
+type Shown = 'text' | 'reasoning';
+const delta = (text: string, offset: number, attempt = 1, kind: Shown = 'text', completionId = 'cmp_1'): Watched => ({
   frame: 'delta',
-  data: { completionId: 'cmp_1', attempt, offset, kind, index: 0, text },
+  data: { completionId, attempt, offset, kind, index: 0, text },
 });
 const mark = (atRest: boolean, waitingOn: readonly object[] = []): Watched => ({
   frame: 'mark',
@@ -120,17 +122,13 @@ describe('the text of a step (C3)', () => {
       outcome: 'result',
       content: [{ type: 'text', text: 'ok' }],
     });
-    const second = (text: string, offset: number, attempt: number): Watched => ({
-      frame: 'delta',
-      data: { completionId: 'cmp_2', attempt, offset, kind: 'text', index: 0, text },
-    });
     const frames = [accepted(), requested(), recorded('first'), event('tool_call_requested', call), settled];
     const message = await read(
       chunksOf([
         ...frames,
         requested('cmp_2'),
-        second('wrong', 0, 1),
-        second('right', 0, 2),
+        delta('wrong', 0, 1, 'text', 'cmp_2'),
+        delta('right', 0, 2, 'text', 'cmp_2'),
         recorded('right', {}, 'cmp_2'),
         rest,
       ]),
@@ -156,6 +154,81 @@ describe('calls', () => {
     const message = await read(chunksOf([accepted(), requested(), recorded(''), settled(outcome, text), rest]));
     expect(partsOf(message)).toMatchObject([{ type: 'dynamic-tool', toolCallId: 'call_1', ...part }]);
   });
+});
+
+describe('a response that begins anywhere, with text that comes at any time (C4, C6)', () => {
+  const about = (id: number): Fields => ({ tool_call_id: `call_${id}`, operation: `work_${id}` });
+  const call = (id: number): Watched => event('tool_call_requested', { ...about(id), arguments: { n: id } });
+  const settled = (id: number): Watched =>
+    event('tool_call_settled', { ...about(id), outcome: 'result', content: [{ type: 'text', text: `ok ${id}` }] });
+  const choice = { choice_id: 'chc_1', kind: 'approval', tool_call_id: 'call_2' };
+  const events = [
+    ...[accepted(), requested(), recorded('I look. ', { reasoning: 'hm' }), call(1), call(2)],
+    ...[event('choice_requested', choice), settled(1), event('choice_settled', { ...choice, decision: 'allow' })],
+    ...[settled(2), requested('cmp_2'), recorded('done', {}, 'cmp_2')],
+  ];
+  const streams = [
+    { after: 2, deltas: [delta('hm', 0, 1, 'reasoning'), delta('I look. ', 0)] },
+    { after: 10, deltas: [delta('done', 0, 1, 'text', 'cmp_2')] },
+  ];
+
+  /** What follows the first `cut` events, where each completion's text comes `lags` frames after its request. */
+  function response(cut: number, lags: readonly number[]): readonly Chunk[] {
+    const encoder = new AiSdkEncoder(
+      cut === 0 ? beginning : { ...beginning, awaits: null, messageId: 'rsp_msg_1', turnId: 'msg_1' },
+    );
+    for (const each of events.slice(0, cut)) if (each.frame === 'event') encoder.pass(each.event);
+    const due = streams.map(({ after, deltas }, at) => ({ place: Math.max(cut, after + (lags[at] ?? 0)), deltas }));
+    const chunks: Chunk[] = [];
+    for (let place = cut; place <= events.length; place += 1) {
+      for (const { deltas } of due.filter((each) => each.place === place))
+        for (const each of deltas) chunks.push(...encoder.take(each));
+      chunks.push(...encoder.take(events[place] ?? rest));
+    }
+    expect(encoder.isOver).toBe(true);
+    return chunks;
+  }
+
+  /** Calls whose outcome or question comes without their input in what a client has then. */
+  function orphans(chunks: readonly Chunk[]): readonly string[] {
+    const known = new Set<string>();
+    let inStep: string[] = [];
+    return chunks.flatMap((chunk) => {
+      if (chunk.type === 'start-step') inStep = [];
+      if (chunk.type === 'reset-step') for (const id of inStep) known.delete(id);
+      if (chunk.type === 'tool-input-available') inStep.push(chunk.toolCallId);
+      if (chunk.type === 'tool-input-available') known.add(chunk.toolCallId);
+      const needs = chunk.type.startsWith('tool-output') || chunk.type === 'tool-approval-request';
+      return needs && 'toolCallId' in chunk && !known.has(chunk.toolCallId) ? [chunk.toolCallId] : [];
+    });
+  }
+
+  const allLags = events.slice(1).flatMap((_, first) => [0, 1, 2].map((second) => [first, second]));
+
+  it.each(events.map((_, cut) => cut))(
+    'after %s events shows each call with its input, then its outcome',
+    async (cut) => {
+      for (const lags of allLags) {
+        const chunks = response(cut, lags);
+        expect(orphans(chunks), String(lags)).toEqual([]);
+        const parts = partsOf(await read(chunks));
+        const ends = [6, 8].flatMap((place, at) => (cut <= place ? [at + 1] : []));
+        const tools = parts.filter(({ type }) => type === 'dynamic-tool');
+        expect(tools, String(lags)).toHaveLength(ends.length);
+        for (const id of ends)
+          expect(tools, String(lags)).toContainEqual(
+            expect.objectContaining({
+              toolName: `work_${id}`,
+              state: 'output-available',
+              input: { n: id },
+              output: `ok ${id}`,
+            }),
+          );
+        const texts = parts.flatMap(({ type, text }) => (type === 'dynamic-tool' ? [] : [text]));
+        expect(texts, String(lags)).toEqual(cut <= 2 ? ['hm', 'I look. ', 'done'] : ['done']);
+      }
+    },
+  );
 });
 
 describe('a history', () => {

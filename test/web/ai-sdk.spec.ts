@@ -147,6 +147,7 @@ describe('useChat', () => {
     expect(chunksIn(await rest).map(({ type }) => type)).toEqual([
       ...[
         'start',
+        'tool-input-available',
         'tool-output-available',
         'start-step',
         'text-start',

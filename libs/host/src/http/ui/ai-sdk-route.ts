@@ -62,13 +62,10 @@ export function registerAiSdkRoutes(server: FastifyInstance, deps: UiRouteDeps):
     const running = await chats.running(key);
     if (running === null) return reply.status(204).send();
     const from = Math.max(after ?? running.after, running.after);
-    const calls: string[] = [];
-    for await (const event of chats.events(key, running.after, Math.min(from, running.position)))
-      if (event.type === 'tool_call_requested') calls.push(String(event['tool_call_id']));
     const { turnId } = running;
-    const beginning = { awaits: null, messageId: answerIdOf(turnId), turnId, calls };
-    const encode = (frames: AsyncIterable<Watched>): AsyncIterable<string> =>
-      chunkTexts(new AiSdkEncoder(beginning), frames);
+    const encoder = new AiSdkEncoder({ awaits: null, messageId: answerIdOf(turnId), turnId, calls: [] });
+    for await (const event of chats.events(key, running.after, Math.min(from, running.position))) encoder.pass(event);
+    const encode = (frames: AsyncIterable<Watched>): AsyncIterable<string> => chunkTexts(encoder, frames);
     return streamAnswer(deps, { caller, key, after: from, reader, headers: protocol }, encode, request, reply);
   });
 

@@ -7,9 +7,12 @@
 //       the message of the approval.
 //   C3. Text that was streamed and text that is recorded are one: what is missing is added, and where they differ the
 //       step is shown again from its beginning.
-//   C4. A tool's output is preceded by its input in the same message: a client knows no other call.
+//   C4. A tool's output is preceded by its input in the same response, wherever that begins: a client knows no other
+//       call, but for those of its own request.
 //   C5. The message ends when its thread is at rest: idle, closed, or waiting for a person or a time; never while a
 //       call runs at a tool server.
+//   C6. Text is streamed only of the completion that runs. What comes after its record is void: to show the step again
+//       would take the calls away that follow the record.
 import type { ApiEvent } from '../../ingress-gateway/read/events.ts';
 import type { ThreadMark, Watched } from '../watched.ts';
 import { answerIdOf, type Chunk, type ChunkFinishReason } from './chunk.ts';
@@ -41,6 +44,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export class AiSdkEncoder {
   readonly #awaits: string | null;
   readonly #calls: Set<string>;
+  /** Of calls before the response, by id. */
+  readonly #earlier = new Map<string, Fields>();
   readonly #choices = new Map<string, object>();
   readonly #approvals = new Set<string>();
   #messageId: string | null;
@@ -50,6 +55,8 @@ export class AiSdkEncoder {
   #started = false;
   #over = false;
   #step: Step | null = null;
+  /** The completion that runs. */
+  #running: string | null = null;
   #finishReason: ChunkFinishReason = 'stop';
   #position = 0;
 
@@ -67,6 +74,12 @@ export class AiSdkEncoder {
 
   get hasStarted(): boolean {
     return this.#started;
+  }
+
+  /** Takes an event of the message that is before the response. */
+  pass(event: ApiEvent): void {
+    this.#follow(event);
+    if (event.type === 'tool_call_requested') this.#earlier.set(String(event['tool_call_id']), event);
   }
 
   take(frame: Watched): readonly Chunk[] {
@@ -89,7 +102,15 @@ export class AiSdkEncoder {
     }
   }
 
+  /** (C6) */
+  #follow(event: ApiEvent): void {
+    const { type, completion_id: completionId } = event as Fields;
+    if (type === 'completion_requested') this.#running = String(completionId);
+    if (type === 'completion_recorded' || type === 'completion_failed') this.#running = null;
+  }
+
   *#event(event: ApiEvent): Generator<Chunk> {
+    this.#follow(event);
     if (!this.#begun) return yield* this.#await(event);
     const fields = event as Fields;
     const { tool_call_id: callId } = fields;
@@ -167,6 +188,7 @@ export class AiSdkEncoder {
     kind,
     text,
   }: Extract<Watched, { readonly frame: 'delta' }>['data']): Generator<Chunk> {
+    if (completionId !== this.#running) return; // (C6)
     yield* this.#startStep(completionId);
     const step = this.#step;
     if (step === null || (kind !== 'text' && kind !== 'reasoning') || attempt < step.attempt) return;
@@ -230,7 +252,8 @@ export class AiSdkEncoder {
 
   /** (C4) */
   *#known(toolCallId: string): Generator<Chunk> {
-    if (!this.#calls.has(toolCallId)) yield* this.#call(toolCallId, { operation: 'earlier_call', arguments: {} });
+    if (this.#calls.has(toolCallId)) return;
+    yield* this.#call(toolCallId, this.#earlier.get(toolCallId) ?? { operation: 'earlier_call', arguments: {} });
   }
 
   *#settle(toolCallId: string, fields: Fields): Generator<Chunk> {
