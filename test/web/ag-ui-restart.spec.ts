@@ -7,8 +7,8 @@ import { cleanUp, type Json, type Standalone, startStandalone } from '../e2e/sta
 import { freshChatId } from './chat-client.ts';
 
 /**
- * The client cancels the body of a connection that broke, and lets the rejection of that go: of a page that is a line in
- * its console, of a spec an error.
+ * The client cancels the body of a connection that broke, and lets the rejection of that go: of a page that is a line
+ * in its console, of a spec an error.
  */
 const listeners = process.listeners('unhandledRejection');
 beforeAll(() => {

@@ -1,5 +1,5 @@
-// Chunks of the AI SDK from recorded conversations, read by its own reader: late and lost text, attempts, responses that
-// begin anywhere, histories.
+// Chunks of the AI SDK from recorded conversations, read by its own reader: late and lost text, attempts, responses
+// that begin anywhere, histories.
 import { AiSdkEncoder, type Chunk, UiHistory, type Watched } from '@dormouse/runtime';
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai';
 import { describe, expect, it } from 'vitest';
