@@ -165,6 +165,24 @@ describe('a stream', () => {
     ]);
   });
 
+  it('S8 shows no text of a completion after its end', async () => {
+    const at = stage();
+    await at.commit(key, [spoken('a'), requested]);
+    const { seen, stop } = await framesOf(at);
+    const text = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'Hel' } as const;
+    at.ports.feed.publish(key, { hint: 'delta', delta: text });
+    const failed = { type: 'CompletionFailed', completionId: 'cmp_1', code: 'MODEL_FAILED', detail: 'down' } as const;
+    await at.commit(key, [{ ...failed, retryable: false }]);
+    await settle();
+    at.ports.feed.publish(key, { hint: 'delta', delta: { ...text, offset: 3, text: 'lo' } });
+    at.ports.feed.publish(key, { hint: 'delta', delta: { ...text, completionId: 'cmp_2', text: 'next' } });
+    at.ports.feed.publish(key, { hint: 'delta', delta: { ...text, attempt: 2, text: 'late' } });
+    await settle();
+    stop();
+    const shown = seen.flatMap((frame) => (frame.frame === 'delta' ? [frame.data.text] : []));
+    expect(shown).toEqual(['Hel', 'next']);
+  });
+
   it('R96 R97 shows a view that changes while it is being opened', async () => {
     const at = stage();
     await at.commit(key, [spoken('a')]);

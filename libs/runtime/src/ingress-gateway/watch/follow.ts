@@ -8,6 +8,7 @@
 //   S6. While the running completion waits for its next attempt, the stream shows it, also on connect.
 //   S5. The URL of a login is opened for the stream alone; it is in no event. R84, R88
 //   S7. Open questions of the threads below are shown too, with the thread that asks, as soon as the inbox has them.
+//   S8. Text of a completion is not shown after its end.
 //   S4. A closed thread gives what is newer, then `end`.
 import type {
   Commit,
@@ -135,6 +136,7 @@ async function* frames(
     if (item.what === 'commit') {
       await ports.threads.announce(item.commit);
       yield* eventFrames(item.commit, after, thread.position);
+      for (const completionId of endedIn(item.commit)) deltas.end(completionId); // (S8)
       const asksForLogin = newLogins(item.commit, thread.position);
       thread = fold(thread, item.commit);
       if (asksForLogin.length > 0)
@@ -172,6 +174,11 @@ function* eventFrames(commit: Commit, after: number, seen: number): Generator<Fr
     if (event.type === 'ChoiceRequested' && position > seen) yield { frame: 'choice', data: choiceView(event) };
   }
 }
+
+const endedIn = (commit: Commit): readonly string[] =>
+  placedEvents(commit).flatMap(({ event }) =>
+    event.type === 'CompletionRecorded' || event.type === 'CompletionFailed' ? [event.completionId] : [],
+  );
 
 /** Calls of this commit that ask for a login and had not been seen when the stream began. */
 const newLogins = (commit: Commit, seen: number): readonly string[] =>
