@@ -108,6 +108,52 @@ describe('tools add', () => {
   });
 });
 
+describe('tools set', () => {
+  it('changes what it was given and leaves the rest, as `tools add` of a taken name says', async () => {
+    const { url } = await served({ auth: { bearer: 'the key' } });
+    await secret('set-key', 'the key', url);
+    const added = await cli('tools', 'add', 'settable', url);
+    expect(added.stderr).toMatch(/it asks for a credential/);
+    const again = await cli('tools', 'add', 'settable', url, '--bearer', 'set-key');
+    const flags = connectionFlags(at).join(' ');
+    const change = `tools set settable --base-url ${url} --bearer set-key`;
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Change it: npx @dormouse/cli ${change} ${flags}`),
+    });
+    const set = await cli('tools', 'set', 'settable', '--bearer', 'set-key');
+    expect(set, set.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(`settable ${url}`) });
+    expect(set.stderr).toMatch(/It has 1 tools/);
+    const registered = async () => (await at.request('GET', '/v1/tool-servers/settable')).json;
+    expect(await registered()).toMatchObject({ base_url: url, auth: { type: 'bearer', secret: 'set-key' } });
+    expect(await cli('tools', 'set', 'settable', '--no-credential')).toMatchObject({ code: 0 });
+    expect(await registered()).toMatchObject({ auth: null });
+    const elsewhere = `http://127.0.0.1:${await freePort()}`;
+    expect(await cli('tools', 'set', 'settable', '--base-url', elsewhere)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/cannot be used yet/),
+    });
+    expect(await registered()).toMatchObject({ base_url: elsewhere, auth: null });
+  });
+
+  it('refuses what changes nothing, what contradicts itself, and a name that nothing has', async () => {
+    expect(await cli('tools', 'set', 'settable')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--base-url URL/),
+    });
+    expect((await cli('tools', 'set', 'settable', '--bearer', 'a', '--hmac', 'b')).code).toBe(2);
+    expect((await cli('tools', 'set', 'settable', '--bearer', 'a', '--no-credential')).code).toBe(2);
+    expect(await cli('tools', 'set', 'missing', '--no-credential')).toMatchObject({ code: 1 });
+  });
+});
+
+it('tools delete forgets a registration, once', async () => {
+  expect((await cli('tools', 'add', 'forgettable', `http://127.0.0.1:${await freePort()}`)).code).toBe(0);
+  expect(await cli('tools', 'delete', 'forgettable')).toMatchObject({ code: 0, stdout: 'forgettable is deleted\n' });
+  expect(await exists('forgettable')).toBe(false);
+  expect(await cli('tools', 'delete', 'forgettable')).toMatchObject({ code: 1 });
+});
+
 describe('a tool server that has new tools', () => {
   async function changing(name: string): Promise<{ readonly thread: string; readonly change: () => Promise<void> }> {
     const port = await freePort();

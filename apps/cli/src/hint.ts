@@ -22,5 +22,5 @@ export function createHint(given: RepeatedFlags): Hint {
 }
 
 /** For a shell; most values need no quotes. */
-const quoted = (value: string): string =>
+export const quoted = (value: string): string =>
   /^[\w./:@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;

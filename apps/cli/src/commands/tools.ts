@@ -1,12 +1,13 @@
 // `dormouse tools`: the registered tool servers, how one is doing, and whether the runtime can use one. What could
 // never be called is refused by the API.
 import { randomUUID } from 'node:crypto';
-import { ask, type Client, everyItem, type Schemas } from '@dormouse/client';
+import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer, type CliContext, table } from '../context.ts';
 import { showDuration } from '../duration.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
+import { quoted } from '../hint.ts';
 import { refreshTools } from '../refresh-tools.ts';
 import type { RunCommand } from '../command.ts';
 import { newToolServer, type NewToolServerFlags } from './new-tool-server.ts';
@@ -16,7 +17,7 @@ type ToolServerDetails = Schemas['ToolServerDetails'];
 type ProbeReport = Schemas['ProbeReport'];
 
 export function addToolCommands(program: Command, run: RunCommand): void {
-  const tools = program.command('tools').description('tool servers: new, list, show, add, probe, refresh');
+  const tools = program.command('tools').description('tool servers: new, list, show, add, set, delete, probe, refresh');
   tools
     .command('new <name>')
     .description('make a tool server to begin with, in a folder of this name')
@@ -35,7 +36,19 @@ export function addToolCommands(program: Command, run: RunCommand): void {
     .description('register a tool server, and see whether it can be called')
     .option('--bearer <secret>', 'the name of the secret that it is sent as a bearer token')
     .option('--hmac <secret>', 'the name of the secret that signs what it is sent (Standard Webhooks)')
-    .action((name: string, url: string, flags: AddFlags) => run((context) => add(context, name, url, flags)));
+    .action((name: string, url: string, flags: CredentialFlags) => run((context) => add(context, name, url, flags)));
+  tools
+    .command('set <name>')
+    .description('change a registration; what is not given stays')
+    .option('--base-url <url>', 'where it is now')
+    .option('--bearer <secret>', 'the name of the secret that it is sent as a bearer token')
+    .option('--hmac <secret>', 'the name of the secret that signs what it is sent (Standard Webhooks)')
+    .option('--no-credential', 'send it no credential')
+    .action((name: string, flags: SetFlags) => run((context) => set(context, name, flags)));
+  tools
+    .command('delete <name>')
+    .description('forget a registration')
+    .action((name: string) => run((context) => remove(context, name)));
   tools
     .command('refresh [thread]')
     .description('let a thread, or every open one, load the tools that its servers have now')
@@ -51,23 +64,78 @@ export function addToolCommands(program: Command, run: RunCommand): void {
 const servers = (client: Client): AsyncGenerator<ToolServer, void, undefined> =>
   everyItem((cursor) => ask(client.api.GET('/v1/tool-servers', { params: { query: { cursor } } })));
 
-interface AddFlags {
+interface CredentialFlags {
   readonly bearer?: string;
   readonly hmac?: string;
 }
 
-async function add(context: CliContext, name: string, url: string, { bearer, hmac }: AddFlags): Promise<void> {
+interface SetFlags extends CredentialFlags {
+  readonly baseUrl?: string;
+  /** False for `--no-credential`. */
+  readonly credential: boolean;
+}
+
+/** Undefined when no flag names one. */
+function authOf({ bearer, hmac }: CredentialFlags) {
   if (bearer !== undefined && hmac !== undefined)
     throw new CliFailure(exitCodes.usage, 'A tool server has one credential: --bearer or --hmac.');
-  const auth =
-    bearer !== undefined
-      ? { type: 'bearer' as const, secret: bearer }
-      : hmac !== undefined
-        ? { type: 'hmac' as const, secret: hmac }
-        : null;
+  if (bearer !== undefined) return { type: 'bearer' as const, secret: bearer };
+  return hmac === undefined ? undefined : { type: 'hmac' as const, secret: hmac };
+}
+
+async function add(context: CliContext, name: string, url: string, flags: CredentialFlags): Promise<void> {
+  const auth = authOf(flags) ?? null;
   const client = await context.connect();
-  const server = await ask(client.api.POST('/v1/tool-servers', { body: { name, base_url: url, auth } }));
-  const report = await probeNamed(client, server.name); // with the credential, which the registration does not try
+  const created = ask(client.api.POST('/v1/tool-servers', { body: { name, base_url: url, auth } }));
+  const server = await created.catch((error: unknown) => {
+    throw isTaken(error) ? taken(context, error, { name, url, flags }) : error;
+  });
+  await answerWithProbe(context, client, server);
+}
+
+const isTaken = (error: unknown): error is ApiProblem => error instanceof ApiProblem && error.code === 'ALREADY_EXISTS';
+
+/** The command that was meant is the next step, with what was typed. */
+function taken(
+  { hint }: CliContext,
+  { message, code }: ApiProblem,
+  { name, url, flags }: { readonly name: string; readonly url: string; readonly flags: CredentialFlags },
+): CliFailure {
+  const credential = Object.entries(flags).map(([flag, secret]) => ` --${flag} ${quoted(secret)}`);
+  const change = hint(`tools set ${name} --base-url ${quoted(url)}${credential.join('')}`);
+  const next = `See it: ${hint(`tools show ${name}`)}\nChange it: ${change}`;
+  return new CliFailure(exitCodes.failed, message, next, code);
+}
+
+/** Sends only what was given: the rest of the registration stays. */
+async function set(context: CliContext, name: string, flags: SetFlags): Promise<void> {
+  const given = authOf(flags);
+  if (given !== undefined && !flags.credential)
+    throw new CliFailure(exitCodes.usage, 'Either a credential, or --no-credential.');
+  const auth = flags.credential ? given : null;
+  const body = {
+    ...(flags.baseUrl === undefined ? {} : { base_url: flags.baseUrl }),
+    ...(auth === undefined ? {} : { auth }),
+  };
+  if (Object.keys(body).length === 0)
+    throw new CliFailure(
+      exitCodes.usage,
+      'There is nothing to change.',
+      'Say what: --base-url URL, --bearer SECRET, --hmac SECRET or --no-credential.',
+    );
+  const client = await context.connect();
+  const params = { path: { name } };
+  await answerWithProbe(context, client, await ask(client.api.PATCH('/v1/tool-servers/{name}', { params, body })));
+}
+
+async function remove(context: CliContext, name: string): Promise<void> {
+  await forget(await context.connect(), name);
+  answer(context, `${name} is deleted`, { name, deleted: true });
+}
+
+/** The probe tries the credential, which neither the registration nor its change does. */
+async function answerWithProbe(context: CliContext, client: Client, server: ToolServer): Promise<void> {
+  const report = await probeNamed(client, server.name);
   answer(context, `${server.name} ${server.base_url} (${server.id})`, server);
   for (const line of warningsOf(context, report, server.name)) context.terminal.err(cleanLine(line, 400));
 }

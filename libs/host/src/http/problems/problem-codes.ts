@@ -104,7 +104,8 @@ const requestCodes = {
     409,
     'Taken',
     'Something else has this name or external id.',
-    'Choose another name, or read what is there. For threads, `if_exists: "return"` answers the existing one.',
+    'Choose another name, or read what is there. For threads, `if_exists: "return"` answers the existing one. ' +
+      'A tool server is changed with `dormouse tools set NAME`, or `PATCH /v1/tool-servers/NAME`.',
   ),
   AGENT_IN_USE: entry(409, 'Agent in use', 'Threads that are not closed use this agent.', 'Close them first.'),
   SECRET_IN_USE: entry(
