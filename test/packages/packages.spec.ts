@@ -181,6 +181,13 @@ describe('dormouse tools new stocks', () => {
     const npx = (...args: readonly string[]) => folder.run('npx', ['--no-install', 'dormouse', ...args], { env });
     const made = await npx('tools', 'new', 'stocks');
     expect(made, made.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('npm install') });
+    expect(made.stdout).toMatch(/in the clone of Dormouse[^]*tools add stocks http:\/\/127\.0\.0\.1:7431/);
+    const [, tarball = ''] = /npm install CLONE\/dist\/packages\/(\S+)/.exec(made.stdout) ?? [];
+    expect(tarballs).toContain(tarball);
+    const sdk = join(tarballFolder, tarball);
+    const packed = await npx('tools', 'new', 'packed', '--sdk', sdk);
+    expect(packed.stdout).not.toMatch(/not published|CLONE/);
+    expect(await readFile(join(folder.path, 'packed', 'package.json'), 'utf8')).toContain(`"file:${sdk}"`);
     expect((await readdir(join(folder.path, 'stocks'))).toSorted()).toEqual([
       ...['.dockerignore', '.gitignore', 'Dockerfile', 'README.md', 'package.json', 'src', 'test', 'tsconfig.json'],
     ]);

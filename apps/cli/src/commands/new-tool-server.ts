@@ -35,7 +35,7 @@ export async function newToolServer(context: CliContext, name: string, { sdk }: 
     await writeFile(join(folder, path), named(path, text, name));
   }
   const paths = files.map(({ path }) => path).toSorted();
-  answer(context, words(context, name, paths), { folder, files: paths });
+  answer(context, words(context, name, paths, sdk), { folder, files: paths });
 }
 
 async function templateFiles(): Promise<readonly { readonly path: string; readonly text: string }[]> {
@@ -75,14 +75,30 @@ function packageJson(name: string, sdk = `^${toolVersion}`): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }
 
-function words({ hint }: CliContext, name: string, paths: readonly string[]): string {
+/** The folder has no key, and nothing is published yet: what is run elsewhere says where. */
+function words({ hint }: CliContext, name: string, paths: readonly string[], sdk: string | undefined): string {
+  const add = `tools add ${name} http://127.0.0.1:7431`;
   return [
     `Made ${name}/ with ${paths.join(', ')}.`,
     '',
+    ...(sdk === undefined ? unpublished : []),
     `  cd ${name}`,
-    '  npm install',
+    `  npm install${sdk === undefined ? ` ${tarball}` : ''}`,
     '  npm test           # drives the tools without a runtime',
     '  npm start          # serves them at http://127.0.0.1:7431',
-    `  ${hint(`tools add ${name} http://127.0.0.1:7431`)}`,
+    '',
+    'Then, in another terminal, in the clone of Dormouse, where the key of `npm start` is:',
+    '',
+    `  ${hint(add)}`,
+    '',
+    'Elsewhere: the same with --url URL, and --data DIR or --key KEY.',
   ].join('\n');
 }
+
+/** As `npm pack` names it. */
+const tarball = `CLONE/dist/packages/${sdkPackage.slice(1).replace('/', '-')}-${toolVersion}.tgz`;
+
+const unpublished = [
+  `${sdkPackage} is not published yet: \`npm run pack\` in the clone of Dormouse, here CLONE, writes a tarball of it.`,
+  '',
+];
