@@ -1,5 +1,6 @@
 import type { Attempt, Question, Retrying } from '@dormouse/ports';
 import { type Call, type Thread, type Timer, unopenedThread } from '@dormouse/thread';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type WaitFacts, waitingSentence } from './waiting-sentence.ts';
 
@@ -204,13 +205,19 @@ const times: readonly Row[] = [
     'a sleep whose end was named with an offset that makes it another day',
     sleeps('2026-11-27T22:30:00Z'),
     { zone: '+05:30' },
-    'sleeping until Saturday 04:00 +05:30 (in 2 days)',
+    'sleeping until Saturday 04:00 +05:30 (in 3 days)',
+  ],
+  [
+    'a sleep that has just begun',
+    { timers: { tmr_1: timer('sleep', now + 3 * day - 100) } },
+    {},
+    'sleeping until Saturday 09:59 UTC (in 3 days)',
   ],
   [
     'a sleep of more than a week',
     sleeps('2027-01-01T00:00:00Z'),
     {},
-    'sleeping until Friday 1 January 2027 00:00 UTC (in 36 days)',
+    'sleeping until Friday 1 January 2027 00:00 UTC (in 37 days)',
   ],
   ['a sleep that is over', sleeps('2026-11-25T09:59:00Z'), {}, 'sleeping until Wednesday 09:59 UTC (now)'],
 ];
@@ -322,22 +329,59 @@ const hostile: readonly Row[] = [
     'spans of every size',
     { calls: [call({ since: now - day - 30 * second })] },
     { attempts: [attempt(1, 202, hour, 59_999)], usual: { ms: 2 * day + hour, calls: 2 } },
-    'waiting 1 day for `call_1` (deploy) at weather-tools: acknowledged in 59 s, no result since; usual time 2 days',
+    'waiting 1 day for `call_1` (deploy) at weather-tools: acknowledged in 1 min, no result since; usual time 2 days',
   ],
 ];
 
+function sentenceOf(thread: Partial<Thread>, facts: Partial<WaitFacts> = {}): string | null {
+  return waitingSentence(
+    { ...unopenedThread('acme', 'thr_1'), status: 'open', ...thread },
+    {
+      ...{ now, status: 'waiting', createdAt: now, slot: null, retrying: null, parked: null },
+      ...{ attempts: null, usual: null, zone: null, questions: [] },
+      ...facts,
+    },
+  );
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: second, min: minute, h: hour, day, days: day };
+
+/** Half of the smallest unit that a span of this size is said in. */
+function offByMax(ms: number): number {
+  if (ms < second) return 0;
+  if (ms < hour) return second / 2;
+  if (ms < day) return minute / 2;
+  return ms < 2 * day ? hour / 2 : day / 2;
+}
+
 describe('what a thread waits for, in a sentence', () => {
+  it('says a duration that is never off by more than half a unit', () => {
+    const near = fc
+      .tuple(fc.constantFrom(second, minute, hour, day, 2 * day, 3 * day), fc.integer({ min: -2_000, max: 2_000 }))
+      .map(([unit, more]) => Math.max(1, unit + more));
+    fc.assert(
+      fc.property(
+        fc.oneof(near, fc.integer({ min: 1, max: 4 * day }), fc.integer({ min: 1, max: 400 * day })),
+        (ms) => {
+          const said = sentenceOf({ timers: { tmr_1: timer('sleep', now + ms) } }) ?? '';
+          const words = (/\(in (.*)\)$/.exec(said)?.[1] ?? '').split(' ');
+          const amounts = words.filter((_word, index) => index % 2 === 0).map(Number);
+          const sum = amounts.reduce(
+            (total, amount, index) => total + amount * (unitMs[words[2 * index + 1] ?? ''] ?? NaN),
+            0,
+          );
+          expect(Math.abs(sum - ms), said).toBeLessThanOrEqual(offByMax(ms));
+          expect(amounts.length, said).toBeLessThanOrEqual(2);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
   it.each([...idle, ...calls, ...people, ...completions, ...times, ...whole, ...several, ...descendants, ...hostile])(
     '%s',
     (_kind, thread, facts, sentence) => {
-      const said = waitingSentence(
-        { ...unopenedThread('acme', 'thr_1'), status: 'open', ...thread },
-        {
-          ...{ now, status: 'waiting', createdAt: now, slot: null, retrying: null, parked: null },
-          ...{ attempts: null, usual: null, zone: null, questions: [] },
-          ...facts,
-        },
-      );
+      const said = sentenceOf(thread, facts);
       expect(said).toBe(sentence);
       expect(said ?? '').not.toMatch(/swordfish|secret/);
     },

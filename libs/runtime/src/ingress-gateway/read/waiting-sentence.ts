@@ -222,22 +222,35 @@ function localTime(time: number, now: number, zone: string): string {
   return `${day.replace(',', '')} ${new Intl.DateTimeFormat('en-GB', clock).format(time)} ${zone}`;
 }
 
-const dayMs = 86_400_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
-/** A span of time as people say it: 12 ms, 4 s, 3 h 12 min, 2 days. Negative, where two clocks differ, is none. */
+/**
+ * A span of time as people say it: 12 ms, 4 s, 3 h 12 min, 3 days; the nearest one that has such words. Negative, where
+ * two clocks differ, is none.
+ */
 function span(milliseconds: number): string {
   const ms = Math.max(0, Math.round(milliseconds));
   if (ms < 1_000) return `${ms} ms`;
-  if (ms >= 2 * dayMs) return `${Math.floor(ms / dayMs)} days`;
+  const step = smallestUnitOf(ms);
+  const said = Math.round(ms / step) * step;
+  if (said >= 2 * dayMs) return `${Math.round(said / dayMs)} days`;
   const parts: readonly (readonly [amount: number, unit: string])[] = [
-    [Math.floor(ms / dayMs), 'day'],
-    [Math.floor(ms / 3_600_000) % 24, 'h'],
-    [Math.floor(ms / 60_000) % 60, 'min'],
-    [Math.floor(ms / 1_000) % 60, 's'],
+    [Math.floor(said / dayMs), 'day'],
+    [Math.floor(said / hourMs) % 24, 'h'],
+    [Math.floor(said / minuteMs) % 60, 'min'],
+    [Math.floor(said / 1_000) % 60, 's'],
   ];
-  const first = parts.findIndex(([amount]) => amount > 0);
-  const said = parts.slice(first, first + 2).filter(([amount]) => amount > 0);
-  return said.map(([amount, unit]) => `${amount} ${unit}`).join(' ');
+  const named = parts.filter(([amount]) => amount > 0);
+  return named.map(([amount, unit]) => `${amount} ${unit}`).join(' ');
+}
+
+/** Two units are said, days alone from two of them on. */
+function smallestUnitOf(ms: number): number {
+  if (ms < hourMs) return 1_000;
+  if (ms < dayMs) return minuteMs;
+  return ms < 2 * dayMs ? hourMs : dayMs;
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
