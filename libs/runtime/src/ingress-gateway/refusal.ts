@@ -18,7 +18,7 @@ export type RefusalCode =
 
 export interface Refusal {
   readonly code: RefusalCode;
-  /** One English sentence for the client's developer; never quotes a value of the request. */
+  /** One English sentence for the client's developer; never quotes a value of the request but a name. */
   readonly detail: string;
   readonly errors?: readonly Problem[];
   /** With `CHOICE_SETTLED`: the first answer. */

@@ -28,6 +28,7 @@ import {
   preconditionFailed,
   refused,
 } from '../refusal.ts';
+import { unknownName } from './known-names.ts';
 
 export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
 
@@ -61,7 +62,11 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
   return {
     async create(tenant, name, content, { problems: before = [], holds } = {}) {
       const toolServers = await toolServerNames(ports, tenant, content.toolServers);
-      const problems = [...before, ...problemsOf(toolServers), ...(await unknownSecret(ports, tenant, content))];
+      const problems = [
+        ...before,
+        ...(await problemsOf(ports, tenant, content.toolServers, toolServers)),
+        ...(await unknownSecret(ports, tenant, content)),
+      ];
       if (problems.length > 0) return invalid(problems);
       const named = { ...content, toolServers: toolServers.flatMap((server) => server ?? []) };
       const inserted = await insertVersion(ports, tenant, name, named, holds);
@@ -125,12 +130,20 @@ const toolServerNames = (
 ): Promise<readonly (string | null)[]> =>
   Promise.all(given.map(async (nameOrId) => (await toolServers.get(tenant, nameOrId))?.name ?? null));
 
-const problemsOf = (names: readonly (string | null)[]): readonly Problem[] =>
-  names.flatMap((name, index) => {
+async function problemsOf(
+  { toolServers }: AgentPorts,
+  tenant: string,
+  given: readonly string[],
+  names: readonly (string | null)[],
+): Promise<readonly Problem[]> {
+  const problems = names.map(async (name, index): Promise<Problem | null> => {
     const pointer = `/tool_servers/${index}`;
-    if (name === null) return [{ pointer, detail: 'no tool server has this name' }];
-    return names.indexOf(name) < index ? [{ pointer, detail: 'names a tool server twice' }] : [];
+    if (name !== null) return names.indexOf(name) < index ? { pointer, detail: 'names a tool server twice' } : null;
+    const list = (page: PageRequest) => toolServers.list(tenant, page);
+    return { pointer, detail: await unknownName('tool server', given[index] ?? '', list) };
   });
+  return (await Promise.all(problems)).filter((problem) => problem !== null);
+}
 
 async function unknownSecret(ports: AgentPorts, tenant: string, { model }: AgentContent): Promise<readonly Problem[]> {
   const name = model.apiKeySecret;

@@ -30,6 +30,7 @@ import { loadThread } from '../../log/thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import { unknownName } from '../registry/known-names.ts';
 import { createCallTimes } from '../read/call-times.ts';
 import { slotWait } from '../read/slot-wait.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
@@ -160,7 +161,10 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
 async function findAgent(agents: Agents, tenant: string, wanted: NewThread): Promise<Answered<Agent>> {
   const { agent: name, agentVersion } = wanted;
   const latest = await agents.latest(tenant, name);
-  if (latest === null) return invalid([{ pointer: '/agent', detail: 'no agent has this name' }]);
+  if (latest === null) {
+    const detail = await unknownName('agent', name, (page) => agents.list(tenant, page));
+    return invalid([{ pointer: '/agent', detail }]);
+  }
   if (agentVersion === null) return answered(latest);
   const agent = await agents.version(tenant, name, agentVersion);
   return agent === null
