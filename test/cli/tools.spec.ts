@@ -79,6 +79,16 @@ describe('tools probe', () => {
   });
 });
 
+it('tools probe says where it looked for a manifest that is not there', async () => {
+  const { url } = await served();
+  expect(await cli('tools', 'probe', `${url}/elsewhere`)).toMatchObject({
+    code: 5,
+    stdout: expect.stringMatching(
+      /TOOLSET_UNREACHABLE: the server answered 404: no manifest at \/elsewhere\/\.well-known\/rap-toolset\n/,
+    ),
+  });
+});
+
 describe('tools add', () => {
   it('refuses what the runtime may never call, and leaves nothing registered', async () => {
     for (const url of ['http://169.254.169.254', 'http://10.1.2.3:8080', 'http://[fd00::1]:8080']) {
@@ -181,6 +191,13 @@ describe('a tool server that has new tools', () => {
     expect(all.stdout).toMatch(new RegExp(`^${thread} {2}changing: added two, three, removed one, changed none$`, 'm'));
     const { json } = await at.request('GET', `/v1/threads/${thread}`);
     expect(json.toolsets).toMatchObject([{ tools: ['two', 'three'] }]);
+  });
+
+  it('refuses a name where `tools refresh` takes a thread, with the next step', async () => {
+    expect(await cli('tools', 'refresh', 'stocks')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/"stocks" is no thread: ids of threads begin with thr_\.\n.*tools refresh --url/),
+    });
   });
 
   it.runIf(hasTerminal)('is told of in an open chat, where /refresh takes them', async () => {

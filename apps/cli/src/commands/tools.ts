@@ -162,6 +162,12 @@ const forget = (client: Client, server: string): Promise<unknown> =>
   ask(client.api.DELETE('/v1/tool-servers/{name}', { params: { path: { name: server } } }));
 
 async function refresh(context: CliContext, thread: string | undefined): Promise<void> {
+  if (thread?.startsWith('thr_') === false)
+    throw new CliFailure(
+      exitCodes.usage,
+      `"${thread}" is no thread: ids of threads begin with thr_.`,
+      `All open threads load the tools of their servers with: ${context.hint('tools refresh')}`,
+    );
   const client = await context.connect();
   const found = thread === undefined ? await openThreads(client) : [thread];
   for (const one of found) {

@@ -52,7 +52,7 @@ export function createProbe(ports: Ports): Probe {
       latencyMs,
     });
     if (!fetched.ok) return failed(`${fetched.code}: ${fetched.detail}`);
-    if (fetched.status !== 200) return failed(`TOOLSET_UNREACHABLE: the server answered ${fetched.status}`);
+    if (fetched.status !== 200) return failed(`TOOLSET_UNREACHABLE: ${answeredWith(fetched.status, url)}`);
     const isLong = fetched.body.length > shortJsonCharacters;
     const judged = await inTurnsIf(isLong, judging(server, fetched.body));
     const credential = checksCredential ? await tryCredential(ports, server) : notLookedAt;
@@ -66,6 +66,9 @@ export function createProbe(ports: Ports): Probe {
     };
   };
 }
+
+const answeredWith = (status: number, url: string): string =>
+  `the server answered ${status}${status === 404 ? `: no manifest at ${new URL(url).pathname}` : ''}`;
 
 const notLookedAt: CredentialReport = { state: 'unchecked', detail: null };
 const unauthorised = new Set([401, 403]);
