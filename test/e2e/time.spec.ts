@@ -1,6 +1,8 @@
 // Threads and time, in a real process: sleeps of a year, schedules over daylight saving changes, deadlines. Whatever
-// process dies meanwhile, each comes once. The development clock turns days into moments; a restart puts it back to the
-// machine's time, as on a machine whose clock is set back.
+// process dies meanwhile, each comes once. The development clock turns days into moments; a restart without its file
+// puts it back to the machine's time, as on a machine whose clock is set back.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   eventsOf,
@@ -38,6 +40,7 @@ async function kill(): Promise<void> {
 }
 
 async function startAgain(): Promise<void> {
+  await rm(join(at.dataDir, 'clock-offset'), { force: true });
   at = await startStandalone({ dataDir: at.dataDir, port: at.port, args: ['--no-example-tools'] });
 }
 

@@ -1,5 +1,6 @@
 // What is printed after the start: the address, the key, the next command. The last line is for programs.
 import { resolve } from 'node:path';
+import { offsetText } from '../platform/clock-offset.ts';
 import type { SeededKey } from './standalone-seed.ts';
 
 export interface Running {
@@ -13,15 +14,21 @@ export interface Running {
   readonly metricsUrl: string | null;
   /** Whether reading the metrics needs the key. */
   readonly isMetricsKeyWanted: boolean;
+  /** Milliseconds by which the development clock is ahead of the machine's; 0 where it was never moved. */
+  readonly clockAheadMs: number;
 }
 
-export function bannerText({ url, dataDir, key, code, toolsUrl, metricsUrl, isMetricsKeyWanted }: Running): string {
+export function bannerText(running: Running): string {
+  const { url, dataDir, key, code, toolsUrl, metricsUrl, isMetricsKeyWanted, clockAheadMs } = running;
   const where = whereFlags(url, dataDir);
   const lines = [
     '',
     `  Dormouse is up at ${url}`,
     `  data   ${dataDir}`,
     `  key    ${key.file}${key.isNew ? `   (${key.key}; printed this once)` : ''}`,
+    ...(clockAheadMs === 0
+      ? []
+      : [`  clock  ${offsetText(clockAheadMs)} ahead of the machine's, as it was moved before`]),
     ...(toolsUrl === null ? [] : [`  tools  ${toolsUrl}   (examples, used by the agent "assistant")`]),
     ...(metricsUrl === null ? [] : [`  metrics  ${metricsUrl}${isMetricsKeyWanted ? '   (with the key)' : ''}`]),
     '',

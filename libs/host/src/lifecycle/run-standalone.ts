@@ -165,7 +165,9 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   const isMetricsKeyWanted = operations === null;
   const toolsUrl = examples?.url ?? null;
   const code = (await ingress.sessions.issueCode(key.key))?.code ?? null; // null: the key was revoked
-  return bannerText({ url: config.PUBLIC_URL ?? url, dataDir, key, code, toolsUrl, metricsUrl, isMetricsKeyWanted });
+  const clockAheadMs = platform.clock.offset();
+  const running = { url: config.PUBLIC_URL ?? url, dataDir, key, code, toolsUrl, clockAheadMs };
+  return bannerText({ ...running, metricsUrl, isMetricsKeyWanted });
 }
 
 /** The operations port, where one is set; its address, or null. */

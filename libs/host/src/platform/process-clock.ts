@@ -1,14 +1,21 @@
-// The clock of a process: the machine's time, plus the offset that a developer added.
+// The clock of a process: the machine's time, plus the offset that a developer added, in this process or an earlier one
+// on the same data directory.
 //
 // Invariants:
 //   D1. Time never goes back while the process runs, not even when the machine's clock does.
 //   D2. Moving it wakes every sleeper that is due by then.
+//   D3. It is moved only after the new offset is kept: no commit is written at a time that a restart would take back.
 import { TransientSet } from '@dormouse/collections';
 import { type Clock } from '@dormouse/ports';
+import { type ClockOffset, unkeptOffset } from './clock-offset.ts';
 
 export interface ProcessClock extends Clock {
-  /** Resolves when every due sleeper has been woken. */
+  /** Milliseconds that were added to the machine's time. */
+  offset(): number;
+  /** Resolves when every due sleeper has been woken. @throws Fault UNAVAILABLE, and the time is as before. */
   advance(ms: number): Promise<void>;
+  /** Takes over the offset of a data directory, and keeps it there from now on. Once, at the start. */
+  goOnFrom(kept: ClockOffset): Promise<void>;
 }
 
 interface Sleeper {
@@ -23,6 +30,7 @@ const longestTimerMs = 2_000_000_000;
 export function createProcessClock(machineNow: () => number = Date.now): ProcessClock {
   const sleepers = new TransientSet<Sleeper>();
   let offset = 0;
+  let store = unkeptOffset;
   let latest = 0;
 
   function now(): number {
@@ -55,9 +63,16 @@ export function createProcessClock(machineNow: () => number = Date.now): Process
     return stop;
   }
 
+  async function move(ms: number): Promise<void> {
+    offset = ms;
+    for (const sleeper of sleepers.values()) look(sleeper); // (D2) skips sleepers that another one stopped
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   return {
     now,
     alarm,
+    offset: () => offset,
     sleep(ms, signal) {
       if (signal?.aborted) return Promise.resolve();
       return new Promise((resolve) => {
@@ -73,9 +88,12 @@ export function createProcessClock(machineNow: () => number = Date.now): Process
       });
     },
     async advance(ms) {
-      offset += ms;
-      for (const sleeper of sleepers.values()) look(sleeper); // (D2) skips sleepers that another one stopped
-      await new Promise((resolve) => setImmediate(resolve));
+      if (ms > 0) store.keep(offset + ms); // (D3)
+      await move(offset + ms);
+    },
+    async goOnFrom(kept) {
+      store = kept;
+      await move(kept.ms);
     },
   };
 }

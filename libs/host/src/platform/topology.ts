@@ -8,11 +8,13 @@ import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-k
 import { type InstallationRecord, type MongoStores, openMongo } from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import { openSqlite, type PinnedDatabase } from '@dormouse/adapter-sqlite';
-import type { Clock, Logger, Metrics, PartitionLoad, Stores } from '@dormouse/ports';
+import type { Logger, Metrics, PartitionLoad, Stores } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../config.ts';
 import { tlsOptions } from '../tls-files.ts';
+import { openClockOffset } from './clock-offset.ts';
 import { checkInstallation, claimInstallation, refuseOthers } from './installation.ts';
 import { type KeyRing, keyRingOfHex, openKeyRing } from './key-ring.ts';
+import type { ProcessClock } from './process-clock.ts';
 
 /** A server without which a service can do nothing of its work. Redis is none: it may be away at any time. */
 export type Need = 'kafka' | 'mongo';
@@ -47,7 +49,7 @@ export interface Topology {
 }
 
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
-export function openTopology(config: Config, clock: Clock, logger: Logger, metrics: Metrics): Promise<Topology> {
+export function openTopology(config: Config, clock: ProcessClock, logger: Logger, metrics: Metrics): Promise<Topology> {
   return isCluster(config) ? openCluster(config, logger, metrics) : openStandalone(config, clock, metrics);
 }
 
@@ -64,9 +66,10 @@ const standaloneTraits: TopologyTraits = {
 /** Many tenants: one of them must not take it all. Each group of commits is a round trip of its own. */
 const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000, hasBroker: true };
 
-async function openStandalone(config: Config, clock: Clock, metrics: Metrics): Promise<Topology> {
+async function openStandalone(config: Config, clock: ProcessClock, metrics: Metrics): Promise<Topology> {
   const stores = await openSqlite({ directory: config.DATA_DIR, clock, metrics });
   try {
+    await clock.goOnFrom(openClockOffset(config.DATA_DIR)); // under the lock of the directory
     return {
       stores,
       traits: standaloneTraits,
