@@ -54,7 +54,7 @@ describe('the start page for authors of web apps', () => {
     const asked: string[] = [];
     opened.on('dialog', (dialog) => {
       asked.push(dialog.message());
-      void dialog.accept();
+      void dialog.accept(dialog.type() === 'prompt' ? 'Do not deploy' : undefined);
     });
     await opened.goto(stdout.trim());
     const say = async (words: string): Promise<void> => {
@@ -65,12 +65,19 @@ describe('the start page for authors of web apps', () => {
     await opened.getByText('assistant: weather says: Oslo, Norway').waitFor();
     await say('Delete everything.');
     await opened.getByText('assistant: delete_everything says:').waitFor();
-    expect(asked).toEqual(['Allow delete_everything of example-tools?']);
+    await say('Deploy the service "api" to production.');
+    await opened.getByText('assistant: deploy says: api was not deployed').waitFor();
+    expect(asked).toEqual([
+      'Allow delete_everything of example-tools? {}',
+      expect.stringMatching(/^May api be deployed to production\?.*Do not deploy/),
+    ]);
     expect(await opened.locator('#said li').allTextContents()).toMatchObject([
       'you: What is the weather in Oslo?',
       expect.stringContaining('assistant: weather says'),
       'you: Delete everything.',
       expect.stringContaining('assistant: delete_everything says'),
+      'you: Deploy the service "api" to production.',
+      expect.stringContaining('assistant: deploy says: api was not deployed'),
     ]);
   });
 });
