@@ -16,6 +16,8 @@
 //     once: a bundled Node that cannot run here (another libc) is not taken.
 // U6  The console is built by its Nx target, whose results all clones share, beside the compiler. Nx is not even asked
 //     while the names, sizes and times of the console's sources are those of its last build.
+// U7  An installation, a build of more than a second and the start after them have one line each. What Nx prints appears
+//     only when it fails.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -30,6 +32,7 @@ const consoleStamp = join(root, '.cache', 'console.stamp');
 const repeatMsMax = 500;
 const buildNoticeMs = 1_000;
 const nodeMajorMin = 24;
+let hasWaited = false;
 const onWindows = process.platform === 'win32';
 
 const cut = process.argv.indexOf('--');
@@ -47,6 +50,7 @@ if (!isInstalled() || wantsBuild) {
     if (wantsBuild) await build();
   });
 }
+if (hasWaited) say('starting');
 handOver();
 
 function isInstalled() {
@@ -70,7 +74,8 @@ function installedByHand() {
 }
 
 function install() {
-  say(existsSync(modules) ? 'package-lock.json changed: installing' : 'first run: installing dependencies');
+  const why = existsSync(modules) ? 'package-lock.json changed' : 'first run';
+  sayPhase(`${why}: installing ${packageCount()} packages: about a minute`); // (U7)
   const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
   const env = { ...process.env };
   for (const key of Object.keys(env)) if (/^npm_(lifecycle|package)_/i.test(key)) delete env[key];
@@ -85,6 +90,14 @@ function install() {
   writeFileSync(lockStamp, lockHash);
 }
 
+/** Packages of the lock that are for this machine, without the workspaces. */
+function packageCount() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const isForUs = ({ link, os, cpu }) =>
+    !link && (os ?? [process.platform]).includes(process.platform) && (cpu ?? [process.arch]).includes(process.arch);
+  return Object.entries(packages).filter(([path, entry]) => path.includes('node_modules/') && isForUs(entry)).length;
+}
+
 /** npm puts node_modules/.bin first on PATH: a bundled Node that is not taken must not be found there. */
 function unlinkOwnNode() {
   for (const suffix of ['', '.cmd', '.ps1']) rmSync(join(modules, '.bin', `node${suffix}`), { force: true });
@@ -92,7 +105,7 @@ function unlinkOwnNode() {
 
 /** The compiler finds by itself what changed. */
 async function build() {
-  const notice = setTimeout(() => say('building'), buildNoticeMs);
+  const notice = setTimeout(() => sayPhase('compiling: a minute or two the first time'), buildNoticeMs); // (U7)
   const compiler = script('typescript/bin/tsc', '-b');
   const [status, consoleStatus] = await Promise.all([compiler, buildConsole()]);
   clearTimeout(notice);
@@ -109,7 +122,7 @@ async function buildConsole() {
     for (const folder of sources) for (const line of stateOf(folder)) hash.update(line);
   });
   if (textOf(consoleStamp) === state && existsSync(join(sources[0], 'dist', 'index.html'))) return 0;
-  const status = await script('nx/dist/bin/nx.js', 'run', 'dormouse:console', '--outputStyle=static');
+  const status = await quietScript('nx/dist/bin/nx.js', 'run', 'dormouse:console', '--outputStyle=static');
   if (status === 0) writeFileSync(consoleStamp, state);
   return status;
 }
@@ -128,6 +141,19 @@ function stateOf(folder) {
 function script(file, ...flags) {
   const child = spawn(nodeToUse(), [join(modules, file), ...flags], { cwd: root, stdio: ['ignore', 2, 2] });
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
+}
+
+/** The same, and what the script prints appears only when it fails. (U7) */
+function quietScript(file, ...flags) {
+  const child = spawn(nodeToUse(), [join(modules, file), ...flags], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => printed.push(bytes));
+  return new Promise((resolve) =>
+    child.once('close', (code) => {
+      if (code !== 0) process.stderr.write(Buffer.concat(printed));
+      resolve(code ?? 1);
+    }),
+  );
 }
 
 /** Two first runs at once (a start and a test in two terminals) must not install into one another. */
@@ -242,6 +268,11 @@ function hashOf(feed) {
   const hash = createHash('sha256');
   feed(hash);
   return hash.digest('hex');
+}
+
+function sayPhase(message) {
+  hasWaited = true;
+  say(message);
 }
 
 function say(message) {

@@ -35,7 +35,9 @@ afterEach(() => rmSync(project, { recursive: true, force: true }));
 
 describe('the first run', () => {
   it('installs, and the next one does not', () => {
-    expect(up('start', '--', 'node', '-e', '0').stderr).toContain('first run: installing');
+    expect(up('start', '--', 'node', '-e', '0').stderr).toMatch(
+      /^dormouse start: first run: installing 0 packages: about a minute\n[^]*dormouse start: starting\n$/,
+    );
     expect(up('start', '--', 'node', '-e', '0').stderr).toBe('');
   });
 
@@ -73,10 +75,15 @@ describe('the build', () => {
     write('apps/console/main.ts', 'one');
     write(
       'node_modules/nx/dist/bin/nx.js',
-      `console.error(...process.argv.slice(2, 4)); require('fs').writeFileSync('apps/console/dist/index.html', '');`,
+      `console.error('a summary'); console.log('another'); const { writeFileSync } = require('fs');
+       writeFileSync('ran', process.argv.slice(2, 4).join(' ')); writeFileSync('apps/console/dist/index.html', '');`,
     );
-    const built = (): boolean =>
-      up('start', '--build', '--', 'node', '-e', '0').stderr.includes('run dormouse:console');
+    const built = (): boolean => {
+      rmSync(join(project, 'ran'), { force: true });
+      const { stderr } = up('start', '--build', '--', 'node', '-e', '0');
+      expect(stderr).not.toMatch(/summary|another/);
+      return existsSync(join(project, 'ran')) && readFileSync(join(project, 'ran'), 'utf8') === 'run dormouse:console';
+    };
     expect([built(), built()]).toEqual([true, false]);
     write('apps/console/main.ts', 'another');
     expect([built(), built()]).toEqual([true, false]);
@@ -88,9 +95,15 @@ describe('the build', () => {
     for (const folder of ['apps/console', 'libs/client/src', 'node_modules/nx/dist/bin'])
       mkdirSync(join(project, folder), { recursive: true });
     write('apps/console/main.ts', '');
-    write('node_modules/nx/dist/bin/nx.js', 'process.exit(3)');
+    write('node_modules/nx/dist/bin/nx.js', 'console.log("why"); process.exitCode = 3');
     const ran = up('start', '--build', '--', 'node', '-e', 'console.log("started")');
-    expect(ran).toMatchObject({ status: 3, stdout: '' });
+    expect(ran).toMatchObject({ status: 3, stdout: '', stderr: expect.stringContaining('why\n') });
+  });
+
+  it('says what it does when it takes longer, and when it is done', () => {
+    compilerThat('setTimeout(() => {}, 2_500)');
+    const { stderr } = up('start', '--build', '--', 'node', '-e', 'console.error("started")');
+    expect(stderr).toMatch(/^dormouse start: compiling: .*\ndormouse start: starting\nstarted\n$/);
   });
 
   it('starts nothing when it fails', () => {

@@ -166,8 +166,8 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   const toolsUrl = examples?.url ?? null;
   const code = (await ingress.sessions.issueCode(key.key))?.code ?? null; // null: the key was revoked
   const clockAheadMs = platform.clock.offset();
-  const running = { url: config.PUBLIC_URL ?? url, dataDir, key, code, toolsUrl, clockAheadMs };
-  return bannerText({ ...running, metricsUrl, isMetricsKeyWanted });
+  const { PUBLIC_URL: publicUrl = url } = config;
+  return bannerText({ url: publicUrl, dataDir, key, code, toolsUrl, clockAheadMs, metricsUrl, isMetricsKeyWanted });
 }
 
 /** The operations port, where one is set; its address, or null. */
