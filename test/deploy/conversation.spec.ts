@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../docs/document.ts';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
+import { patienceMs } from '../patience.ts';
 import { freePort } from '../services/free-ports.ts';
 import { runCommand } from '../services/run-command.ts';
 
@@ -35,9 +36,17 @@ describe('one conversation', () => {
     expect(await converse('--url', url, '--key-file', await keyFile(key))).toMatch(
       /the agent answered after \d+ ms: ./,
     );
-    const answer = await fetch(`${url}/v1/threads`, { headers: { authorization: `Bearer ${key}` } });
-    const { data } = (await answer.json()) as { readonly data: readonly { readonly status: string }[] };
-    expect(data.map(({ status }) => status)).toEqual(['closed']);
+    // The list follows the log after a moment.
+    await expect
+      .poll(
+        async () => {
+          const answer = await fetch(`${url}/v1/threads`, { headers: { authorization: `Bearer ${key}` } });
+          const { data } = (await answer.json()) as { readonly data: readonly { readonly status: string }[] };
+          return data.map(({ status }) => status);
+        },
+        { timeout: patienceMs },
+      )
+      .toEqual(['closed']);
   });
 
   it('may be had again', async () => {

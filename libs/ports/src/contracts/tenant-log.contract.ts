@@ -121,6 +121,7 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
       const tenant = freshTenant();
       const views = [under, ...(under.another ? [await under.another(), await under.another()] : [])];
       const keys = Array.from({ length: 12 }, () => freshKey(tenant));
+      const begun = new Set<string>();
       const answered = new Set<string>();
       let writing = true;
 
@@ -129,6 +130,7 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
           const key = keys[(nth * 5 + done) % keys.length] ?? freshKey(tenant);
           const head = await log.head(key); // another writer of the thread may be faster
           const mine = commitOf(key, head === null ? 0 : head.version + head.count, { count: 1 + (nth % 2) });
+          begun.add(nameOf(mine));
           const [outcome] = await log.append([{ commit: mine, owes: false }]);
           if (outcome !== 'appended') continue;
           answered.add(nameOf(mine));
@@ -143,7 +145,7 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
         while (answered.size < 40) await breath();
         const before = new Set(answered);
         const place = await under.tenantLog.end(tenant);
-        const atEnd = new Set(answered);
+        const atEnd = new Set(begun); // stored before the end, answered after it
         await all;
         const missing = (found: readonly PlacedCommit[]): readonly string[] => {
           const seen = new Set(found.map(({ commit }) => nameOf(commit)));

@@ -395,7 +395,7 @@ const startCodes = {
   DATABASE_CORRUPT: entry(
     null,
     'Database corrupt',
-    'The database file is damaged or not a database of ours; in a cluster, a document of the database has another shape.',
+    "The database file is damaged or not a database of ours, or the key or the clock's offset beside it is damaged; in a cluster, a document of the database has another shape.",
     'Restore a backup, or start with another directory. In a cluster, repair or restore the document that the message names.',
   ),
 } as const satisfies Record<string, CodeEntry>;
