@@ -308,7 +308,10 @@ function banner(): string {
 function observabilityLines(): readonly string[] {
   const prometheus = servers.get('prometheus');
   if (prometheus === undefined) return [];
-  return [`  metrics ${prometheus.url}   (Prometheus; alerts: ${prometheus.url}/alerts)`, ...(traces?.lines ?? [])];
+  return [
+    `  metrics ${prometheus.url}   (Prometheus; alerts: ${prometheus.url}/classic/alerts)`,
+    ...(traces?.lines ?? []),
+  ];
 }
 
 function say(line: string): void {
