@@ -75,10 +75,10 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
 
   it('a missing index, another database and a missing topic are failures, with the command', async () => {
     const connection = await mongoose.createConnection(urls.mongo).asPromise();
-    await connection.getClient().db(database).collection('commits').dropIndex('decided_in_thread');
+    await connection.getClient().db(database).collection('commits').dropIndex('decided_once');
     await connection.close();
     const { code, found } = doctor();
-    expect([code, found('database')?.detail]).toEqual([2, expect.stringContaining('commits.decided_in_thread')]);
+    expect([code, found('database')?.detail]).toEqual([2, expect.stringContaining('commits.decided_once')]);
     expect(run(['setup']).status).toBe(0);
     expect(doctor().found('database')?.level).toBe('ok');
     const elsewhere = Object.assign(new URL(urls.mongo), { pathname: `/${database}_other` }).href;
