@@ -2,6 +2,7 @@ export { allOperations } from './api/operations.ts';
 export { openApiDocument } from './api/openapi.ts';
 export { eventExamples } from './api/reference/event-examples.ts';
 export { examples, type Example } from './api/reference/examples.ts';
+export type { Schema } from './http/reference/schema-html.ts';
 export { type Config, type ConfigReading, type DescribedSetting, describedSettings, readConfig } from './config.ts';
 export { writeStream } from './http/stream/event-stream.ts';
 export { createHttpServer, type HttpServer, type HttpServerOptions } from './http/server/http-server.ts';

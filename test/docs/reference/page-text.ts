@@ -4,27 +4,9 @@
 //   T1. A cell never breaks its table: bars are escaped, line ends become spaces.
 //   T2. A property without a description is an error: it is described in the code, where the schema is.
 
-export interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly format?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: Schema | boolean;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly 'x-extensible-enum'?: readonly string[];
-}
+import type { Schema } from '@dormouse/host';
+
+export type { Schema };
 
 export type Schemas = Readonly<Record<string, Schema>>;
 

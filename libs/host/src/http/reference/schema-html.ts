@@ -1,6 +1,7 @@
 // A schema of the OpenAPI document for readers: a table of its fields, and types as words and links.
 import { type Html, html, line } from './html.ts';
 
+/** Of the OpenAPI document. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -9,6 +10,11 @@ export interface Schema {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
