@@ -102,8 +102,9 @@ export function untilStatus(at: System, thread: string, status: string): Promise
 /** A thread and a thread below it, whose demo model waits for an approval. */
 export async function askingChild(
   at: System,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<{ readonly parent: string; readonly child: string; readonly choice: string }> {
-  const parent = await openThread(at);
+  const parent = await openThread(at, 'assistant', more);
   await say(at, parent, 'Spawn a thread: "Report to the parent"');
   const child = await eventually(async () => {
     const { data } = (await at.request('GET', `/v1/threads/${parent}/children`)).json;

@@ -1,7 +1,7 @@
 // AG-UI 1.0 talks to an agent: the unmodified client, whose `verifyEvents` refuses what the protocol does not allow.
 import { HttpAgent, verifyEvents } from '@ag-ui/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, eventually, openThread, scriptedAgent, type System } from '../e2e/conversation.ts';
+import { askingChild, eventsOf, eventually, openThread, scriptedAgent, type System } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { endSystems, startSystem } from '../e2e/system.ts';
@@ -32,6 +32,27 @@ const said = (content: string, id = `m-${++runs}`): object => ({ messages: [{ id
 const dangerous = [[toolCall('delete_everything', {})], [{ text: 'finished' }]];
 const textIn = (events: readonly Json[]): string =>
   events.flatMap(({ type, delta }) => (type === 'TEXT_MESSAGE_CONTENT' ? [delta] : [])).join('');
+
+/** A run that has ended with two approvals. */
+async function askedTwice(): Promise<{
+  readonly agent: string;
+  readonly chat: string;
+  readonly interrupts: readonly string[];
+  readonly calls: readonly string[];
+}> {
+  const look = toolCall('weather', { city: 'Oslo' });
+  const approve = { mode: 'all' };
+  const agent = await scriptedAgent(at, [[look, look], [{ text: 'finished' }]], { policies: { approve } });
+  const chat = freshChatId();
+  const { outcome } = (await run(agent, chat, said('go'))).at(-1) as Json;
+  const interrupts: readonly Json[] = outcome.interrupts;
+  return {
+    agent,
+    chat,
+    interrupts: interrupts.map(({ id }) => id),
+    calls: interrupts.map(({ toolCallId }) => toolCallId),
+  };
+}
 
 describe('a run of AG-UI', () => {
   it('has text, reasoning and tools, as the client puts them together', async () => {
@@ -115,6 +136,58 @@ describe('a run of AG-UI', () => {
     expect(half).toMatchObject({ type: 'RUN_ERROR' });
     expect((await at.request('GET', `/v1/threads/${thread.id}/choices`)).json.data).toHaveLength(2);
     expect((await run(agent, chat, { resume: answers })).at(-1)).toMatchObject({ type: 'RUN_FINISHED' });
+  });
+
+  it.each([
+    ['no answer at all', { yes: 1 }, '/resume/1/payload'],
+    ['an answer of the other kind', { selected: 0 }, '/selected'],
+    ['arguments that the schema forbids', { approved: true, arguments: { city: 7 } }, '/arguments'],
+  ])('decides nothing when one entry is %s, and says where', async (_what, payload, pointer) => {
+    const { agent, chat, interrupts } = await askedTwice();
+    const [first, second] = interrupts.map((interruptId) => ({ interruptId, status: 'resolved' }));
+    const resume = [
+      { ...first, payload: { approved: true } },
+      { ...second, payload },
+    ];
+    const failed = (await run(agent, chat, { resume })).at(-1);
+    expect(failed).toMatchObject({ type: 'RUN_ERROR', code: 'INVALID_BODY' });
+    expect(failed?.message).toContain(pointer);
+    expect(await run(agent, chat, said('and?'))).toMatchObject([
+      {},
+      { message: expect.stringMatching(/: 2\.$/) as string },
+    ]);
+  });
+
+  it('is given again to a client that answers again, without calls that the client has', async () => {
+    const { agent, chat, interrupts, calls } = await askedTwice();
+    const resume = interrupts.map((interruptId) => ({ interruptId, status: 'resolved', payload: { approved: true } }));
+    const toolCalls = calls.map((id) => ({ id, type: 'function', function: { name: 'weather', arguments: '{}' } }));
+    const messages = [{ id: 'asked', role: 'assistant', toolCalls }];
+    for (let again = 0; again < 2; again++) {
+      const resumed = await run(agent, chat, { resume, messages });
+      expect(resumed.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+      const types = resumed.map(({ type }) => type);
+      expect(types.filter((type) => type === 'TOOL_CALL_START' || type === 'TOOL_CALL_RESULT')).toEqual([
+        'TOOL_CALL_RESULT',
+        'TOOL_CALL_RESULT',
+      ]);
+    }
+  });
+
+  it('answers what a thread below asks with a token of the family, not with one of the thread', async () => {
+    const threadId = freshChatId();
+    const { parent, child, choice } = await askingChild(at, { external_id: threadId });
+    const resume = [{ interruptId: choice, status: 'resolved', payload: { approved: false } }];
+    const runAs = async (scope: string): Promise<string> => {
+      const can = ['read', 'message', 'answer'];
+      const { token } = (await at.request('POST', `/v1/threads/${parent}/tokens`, { can, scope })).json;
+      const body = { threadId, runId: `run-${++runs}`, messages: [], resume };
+      return (await at.request('POST', '/v1/ui/ag-ui/assistant', body, { key: token })).text;
+    };
+    expect(await runAs('thread')).toContain('"code":"FORBIDDEN"');
+    expect((await at.request('GET', `/v1/threads/${child}/choices`)).json.data).toHaveLength(1);
+    expect(await runAs('family')).toContain('"type":"RUN_FINISHED"');
+    expect((await at.request('GET', `/v1/threads/${child}/choices`)).json.data).toEqual([]);
   });
 
   it('fails with the model’s code, and is refused another tenant’s agent or a body of another shape', async () => {

@@ -196,6 +196,40 @@ describe('useChat', () => {
     const refused = await at.request('POST', door(agent), { id: foreignId, messages }, { key: token });
     expect(refused.status).toBe(403);
   });
+
+  it('with a token answers where the token may answer, and speaks where it may speak', async () => {
+    const agent = await scriptedAgent(at, dangerous);
+    const id = freshChatId();
+    const thread = await openThread(at, agent, { external_id: id });
+    const chatAs = async (...can: readonly string[]): Promise<ReturnType<typeof chatOf>> => {
+      const { token } = (await at.request('POST', `/v1/threads/${thread}/tokens`, { can, scope: 'family' })).json;
+      const chat = chatOf({ url: at.url, key: token }, agent, id);
+      chat.messages = await history(agent, id);
+      return chat;
+    };
+    const mute = await chatAs('read', 'answer');
+    await mute.sendMessage({ text: 'clean up' });
+    expect(mute.error?.message).toContain('FORBIDDEN');
+    const speaker = await chatAs('read', 'message');
+    await speaker.sendMessage({ text: 'clean up' });
+    const approval = { id: approvalIn(await untilReady(speaker)), approved: false };
+    await speaker.addToolApprovalResponse(approval);
+    await eventually(async () => speaker.error?.message.includes('FORBIDDEN'));
+    const reader = await chatAs('read');
+    await reader.addToolApprovalResponse(approval);
+    await eventually(async () => reader.error?.message.includes('FORBIDDEN'));
+    const decider = await chatAs('read', 'answer');
+    await decider.addToolApprovalResponse(approval);
+    await eventually(async () => textOf(decider.lastMessage) === 'finished');
+  });
+
+  it('of an agent that there is not is not found', async () => {
+    const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'x' }] }];
+    expect(await at.request('POST', door('assistent'), { id: freshChatId(), messages })).toMatchObject({
+      status: 404,
+      json: { code: 'NOT_FOUND', detail: expect.stringContaining('assistant') as string },
+    });
+  });
 });
 
 function chunksIn({ text }: Answer): readonly Json[] {

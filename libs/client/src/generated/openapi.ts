@@ -1197,7 +1197,7 @@ export interface paths {
         put?: never;
         /**
          * A run of AG-UI 1.0: the last message of the user, or the answers to the interrupts of the run before
-         * @description Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         * @description Needs a key with the scope `threads:write`, or a thread token that can `message` or `answer`.
          */
         post: operations["agUiRun"];
         delete?: never;
@@ -1217,7 +1217,7 @@ export interface paths {
         put?: never;
         /**
          * The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1
-         * @description Needs a key with the scope `threads:write`, or a thread token that can `message`.
+         * @description Needs a key with the scope `threads:write`, or a thread token that can `message` or `answer`.
          */
         post: operations["aiSdkSend"];
         delete?: never;

@@ -2,7 +2,7 @@
 import { contentItemsMax } from '@dormouse/protocol';
 import { z } from 'zod';
 import { id } from './field.ts';
-import { operation, talker } from './operation.ts';
+import { operation, talkerOrAnswerer } from './operation.ts';
 
 const messagesMax = 10_000;
 
@@ -40,7 +40,7 @@ export const agUiOperations = {
     path: '/v1/ui/ag-ui/{agent}',
     tag: 'ui',
     summary: 'A run of AG-UI 1.0: the last message of the user, or the answers to the interrupts of the run before',
-    access: { ...talker, thread: 'found_later' },
+    access: { ...talkerOrAnswerer, thread: 'found_later' },
     body: runInput,
     answers: { 200: 'text/event-stream' },
   }),

@@ -2,7 +2,7 @@
 import { contentItemsMax } from '@dormouse/protocol';
 import { z } from 'zod';
 import { accepted, id, queryPosition } from './field.ts';
-import { operation, talker, threadReader } from './operation.ts';
+import { operation, talker, talkerOrAnswerer, threadReader } from './operation.ts';
 
 /** Of a message only what is used here is checked: pages keep fields of their own in it. */
 const uiMessage = z.looseObject({
@@ -49,7 +49,7 @@ export const aiSdkOperations = {
     tag,
     summary:
       'The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1',
-    access: { ...talker, ...later },
+    access: { ...talkerOrAnswerer, ...later },
     body: chatRequest,
     answers: { 200: stream },
   }),

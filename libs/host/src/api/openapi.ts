@@ -107,7 +107,9 @@ function securityOf({ id, access }: Operation): Json {
 function accessText(access: Access | 'open'): string {
   if (access === 'open') return 'Needs no key.';
   const key = `Needs a key with the scope \`${access.scope}\``;
-  return access.ability === null ? `${key}.` : `${key}, or a thread token that can \`${access.ability}\`.`;
+  if (access.ability === null) return `${key}.`;
+  const abilities = [access.ability].flat().map((ability) => `\`${ability}\``);
+  return `${key}, or a thread token that can ${abilities.join(' or ')}.`;
 }
 
 function requestJson(operation: Operation): Json {

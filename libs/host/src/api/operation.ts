@@ -4,10 +4,13 @@ import type { Scope } from '@dormouse/ports';
 import type { ThreadAbility } from '@dormouse/runtime';
 import type { z } from 'zod';
 
-/** Required access: a scope of a key, and a capability of a thread token; null where a token is never enough. */
+/**
+ * Required access: a scope of a key, and a capability of a thread token; null where a token is never enough. Of several
+ * one opens the door, and the handler asks for the one that its request needs.
+ */
 export interface Access {
   readonly scope: Scope;
-  readonly ability: ThreadAbility | null;
+  readonly ability: ThreadAbility | readonly ThreadAbility[] | null;
   /** Set where the path names no thread: the handler finds it, and asks whether a token opens it. */
   readonly thread?: 'found_later';
 }
@@ -48,3 +51,4 @@ export const threadReader: Access = { scope: 'read', ability: 'read' };
 export const threadWriter: Access = { scope: 'threads:write', ability: null };
 export const talker: Access = { scope: 'threads:write', ability: 'message' };
 export const answerer: Access = { scope: 'approvals:write', ability: 'answer' };
+export const talkerOrAnswerer: Access = { scope: 'threads:write', ability: ['message', 'answer'] };

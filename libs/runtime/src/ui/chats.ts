@@ -5,6 +5,7 @@
 //   H1. A chat is a thread of its agent: another agent's thread is not found by its id.
 //   H2. A message of a page is taken once: its id and its thread make the input's id.
 //   H3. An answer is read from the commit on that decided its message: sent again, the same answer is given again.
+//   H4. Of several answers to choices none is sent while one of them would be refused.
 import type { Agents, Inbox, InputBus, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { isAtRest, type RecordedEvent, statusOf, type Thread, waitingOn } from '@dormouse/thread';
 import { loadThread } from '../log/thread-reader.ts';
@@ -14,6 +15,7 @@ import { apiEvent, type ApiEvent } from '../ingress-gateway/read/events.ts';
 import { commitsAfter, lastEventBefore, placedEvents } from '../ingress-gateway/read/log-scan.ts';
 import { familyOf, questionsBelow } from '../ingress-gateway/read/questions-below.ts';
 import { answered, type Answered, notFound, refused } from '../ingress-gateway/refusal.ts';
+import { unknownName } from '../ingress-gateway/registry/known-names.ts';
 import { decidedCommit } from '../ingress-gateway/watch/decided-commit.ts';
 import type { FollowPorts } from '../ingress-gateway/watch/follow-commits.ts';
 import type { FollowApi } from '../ingress-gateway/watch/follow.ts';
@@ -48,7 +50,7 @@ export interface RunningAnswer {
 
 export interface Chats {
   find(name: ChatName): Promise<Answered<ThreadKey>>;
-  /** Opens the thread if there is none. 409 when another agent's thread has the id. */
+  /** Opens the thread if there is none. 404 when there is no such agent, 409 when another agent's thread has the id. */
   open(name: ChatName): Promise<Answered<ThreadKey>>;
   /** (H2) */
   say(key: ThreadKey, pageMessageId: string, items: readonly MessageItem[]): Promise<Answered<AnswerPlace>>;
@@ -136,6 +138,8 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
     },
     async open(name) {
       const { tenant, agent, chatId: externalId } = name;
+      if ((await agents.latest(tenant, agent)) === null)
+        return refused('NOT_FOUND', await unknownName('agent', agent, (page) => agents.list(tenant, page)));
       const wanted = { agent, agentVersion: null, userId: null, title: null, externalId, metadata: {}, message: null };
       const origin = { tenant, method: 'UI', path: '/v1/ui', idempotencyKey: null };
       const opened = await parts.threads.open(tenant, { ...wanted, ifExists: 'return' }, origin);
@@ -156,6 +160,10 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
     },
     async answer(key, answers) {
       const { calls, position: head } = (await loadThread(ports, key)).thread;
+      for (const { choiceId, answer, thread = key.thread } of answers) {
+        const judged = await parts.choices.judge({ ...key, thread }, choiceId, answer); // (H4)
+        if (!judged.ok && judged.refusal.code !== 'CHOICE_SETTLED') return judged;
+      }
       for (const { choiceId, answer, thread = key.thread } of answers) {
         const asking = { ...key, thread };
         const given = await parts.choices.answer(asking, choiceId, answer, originOf(asking, `answer ${choiceId}`));

@@ -107,7 +107,8 @@ function mayDo({ only, scopes }: Caller, { ability, scope }: Access): void {
     if (!scopes.includes(scope)) throw new HttpProblem('FORBIDDEN', `This key lacks the scope ${scope}.`);
     return;
   }
-  if (ability === null || !only.can.includes(ability)) throw notForToken();
+  const abilities = ability === null ? [] : [ability].flat();
+  if (!abilities.some((each) => only.can.includes(each))) throw notForToken();
 }
 
 /** Asked by a handler that has found the thread itself, too. (K6) @throws HttpProblem FORBIDDEN, Fault */

@@ -3,7 +3,9 @@
 // Invariants:
 //   W1. A run that cannot begin as it is asked for is a run that fails: RUN_ERROR, status 200. So are answers to some
 //       of the open interrupts, and a message while there are any: nothing of them is done.
-//   W2. Interrupts are answered only by callers who may answer.
+//      An answer that is refused is as one that is missing.
+//   W2. A token answers what the threads ask that it opens, which may be fewer than those of the interrupts.
+//   W3. Calls that the client's messages have are not begun again.
 import type { ThreadKey } from '@dormouse/ports';
 import { contentItemsMax } from '@dormouse/protocol';
 import {
@@ -21,13 +23,13 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { runInput } from '../../api/ag-ui.ts';
 import { isBase64 } from '../../api/field.ts';
-import { answerer } from '../../api/operation.ts';
 import { readBody } from '../data-plane/body.ts';
 import { noParameters } from '../data-plane/call.ts';
+import { type Caller, mayOpen } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { invalid } from './ai-sdk-request.ts';
-import { chatThread, readerOf, streamAnswer, type UiRouteDeps } from './chat-door.ts';
+import { chatThread, mayWish, readerOf, streamAnswer, type UiRouteDeps } from './chat-door.ts';
 
 type RunInput = z.output<typeof runInput>;
 
@@ -39,11 +41,11 @@ export function registerAgUiRoute(server: FastifyInstance, deps: UiRouteDeps): v
     noParameters(request);
     const input = readBody(request.body, runInput);
     const { threadId, runId, resume = [] } = input;
-    if (resume.length > 0) await deps.doorkeeper.authorize(caller, { ...answerer, thread: 'found_later' }, undefined); // (W2)
+    await mayWish(deps, caller, resume.length > 0 ? 'answer' : 'say');
     const key = await chatThread(deps, caller, { agent: request.params.agent, chatId: threadId }, true);
     const run = { threadId, runId };
-    const begun = await begin(key, input, caller.name).catch((problem: unknown) => {
-      if (problem instanceof HttpProblem && problem.status < 500) return `${problem.code}: ${problem.message}`;
+    const begun = await begin(key, input, caller).catch((problem: unknown) => {
+      if (problem instanceof HttpProblem && problem.status < 500) return textOf(problem);
       throw problem;
     });
     if (typeof begun === 'string') {
@@ -61,22 +63,37 @@ export function registerAgUiRoute(server: FastifyInstance, deps: UiRouteDeps): v
   }
 
   /** @throws HttpProblem, which is a failed run */
-  async function begin(key: ThreadKey, input: RunInput, name: string): Promise<Begun> {
+  async function begin(key: ThreadKey, input: RunInput, caller: Caller): Promise<Begun> {
     const open = await chats.questions(key);
     const { messages, resume = [] } = input;
     const left = open.filter(({ id }) => !resume.some(({ interruptId }) => interruptId === id));
     if (left.length > 0)
       throw new HttpProblem('INVALID_BODY', `Interrupts are open that this run does not answer: ${left.length}.`);
     if (resume.length > 0) {
-      const replies = resume.map((entry, place) => replyOf(entry, place, open, name));
+      const replies = resume.map((entry, place) => replyOf(entry, place, open, caller.name));
+      for (const { thread = key.thread } of replies) await mayOpen(deps.ingress, caller, thread); // (W2)
       const { after, calls } = unwrap(await chats.answer(key, replies));
-      return { after, beginning: { awaits: null, calls } };
+      return { after, beginning: { awaits: null, calls: [...calls, ...messages.flatMap(callsOf)] } };
     }
     const message = messages.findLast(({ role }) => role === 'user');
     if (message === undefined) throw invalid('/messages', 'has no message of the user');
     const { after, messageId } = unwrap(await chats.say(key, message.id, itemsOf(message)));
     return { after, beginning: { awaits: messageId, calls: [] } };
   }
+}
+
+/** (W3) */
+const callsOf = ({ toolCalls }: RunInput['messages'][number]): readonly string[] =>
+  z
+    .array(z.looseObject({ id: z.string() }))
+    .catch([])
+    .parse(toolCalls)
+    .map(({ id }) => id);
+
+/** For a client that shows no more than this. */
+function textOf({ code, message, about: { errors = [] } }: HttpProblem): string {
+  const where = errors.map(({ pointer, detail }) => `${pointer} ${detail}`.trim()).join('; ');
+  return `${code}: ${where === '' ? message : where}`;
 }
 
 const approval = z.looseObject({

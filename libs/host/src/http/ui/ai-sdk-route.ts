@@ -1,8 +1,6 @@
 // The door of the AI SDK: `useChat` talks to an agent through it, unmodified. Plain Fastify routes, because their
 // answers are streams.
-//
-// Invariants:
-//   U3. Approvals are answered only by callers who may answer. (chat-door has U1 and U2.)
+// chat-door.ts has the invariants.
 import type { ThreadKey } from '@dormouse/ports';
 import {
   AiSdkEncoder,
@@ -15,7 +13,6 @@ import {
 } from '@dormouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import { chatRequest, chatStreamQuery } from '../../api/ai-sdk.ts';
-import { answerer } from '../../api/operation.ts';
 import { readBody } from '../data-plane/body.ts';
 import { noParameters, originOf, readQuery } from '../data-plane/call.ts';
 import { reply as jsonReply } from '../data-plane/reply.ts';
@@ -23,7 +20,7 @@ import { mayOpen } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { unwrap } from '../problems/problem.ts';
 import { type Wish, wishOf } from './ai-sdk-request.ts';
-import { chatThread, readerOf, streamAnswer, type UiRouteDeps } from './chat-door.ts';
+import { chatThread, mayWish, readerOf, streamAnswer, type UiRouteDeps } from './chat-door.ts';
 
 const messagesMax = 1_000;
 const jsonType = 'application/json; charset=utf-8';
@@ -34,7 +31,7 @@ interface ChatParams {
 }
 
 export function registerAiSdkRoutes(server: FastifyInstance, deps: UiRouteDeps): void {
-  const { ingress, doorkeeper } = deps;
+  const { ingress } = deps;
   const { chats } = ingress;
 
   server.post<{ Params: { agent: string } }>('/v1/ui/ai-sdk/:agent', async (request, reply) => {
@@ -43,7 +40,7 @@ export function registerAiSdkRoutes(server: FastifyInstance, deps: UiRouteDeps):
     noParameters(request);
     const body = readBody(request.body, chatRequest);
     const wish = wishOf(body, caller);
-    if (wish.wish === 'answer') await doorkeeper.authorize(caller, { ...answerer, thread: 'found_later' }, undefined); // (U3)
+    await mayWish(deps, caller, wish.wish === 'answer' ? 'answer' : 'say');
     const key = await chatThread(deps, caller, { agent: request.params.agent, chatId: body.id }, true);
     const { after, beginning } = await begin(ingress, key, wish);
     const encode = (frames: AsyncIterable<Watched>): AsyncIterable<string> =>

@@ -3,9 +3,11 @@
 // Invariants:
 //   U1. A disconnect stops nothing: the answer goes on in the thread.
 //   U2. A key opens the thread of a chat; a token finds only one that is there, and that it opens.
+//   U3. Choices are answered by callers who may answer, messages said by those who may speak.
 import type { ThreadKey } from '@dormouse/ports';
 import type { Ingress, Watched } from '@dormouse/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerer, talker } from '../../api/operation.ts';
 import { type Caller, type Doorkeeper, mayOpen } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import { whileGranted } from '../stream/event-route.ts';
@@ -18,6 +20,10 @@ export interface UiRouteDeps {
   readonly seats: StreamSeats;
   readonly stopping: AbortSignal;
 }
+
+/** (U3) @throws HttpProblem FORBIDDEN */
+export const mayWish = ({ doorkeeper }: UiRouteDeps, caller: Caller, wish: 'say' | 'answer'): Promise<void> =>
+  doorkeeper.authorize(caller, { ...(wish === 'say' ? talker : answerer), thread: 'found_later' }, undefined);
 
 /** (U2) @throws HttpProblem */
 export async function chatThread(

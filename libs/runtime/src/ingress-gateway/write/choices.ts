@@ -40,12 +40,19 @@ export interface GivenAnswer {
 
 export interface ChoiceApi {
   list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ChoiceView>>>;
+  /** What `answer` would refuse as the thread is now; sends nothing. */
+  judge(key: ThreadKey, choiceId: string, answer: GivenAnswer): Promise<Answered<JudgedAnswer>>;
   answer(
     key: ThreadKey,
     choiceId: string,
     answer: GivenAnswer,
     origin: RequestOrigin,
   ): Promise<Answered<{ readonly id: string }>>;
+}
+
+/** What an answer brings besides itself. */
+export interface JudgedAnswer {
+  readonly edit?: ArgumentsEdit;
 }
 
 export interface ChoicePorts extends FollowPorts, EditPorts {
@@ -60,6 +67,18 @@ const decidedWithinMs = 5_000;
 
 export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
   const { log, bus, threads, mintName } = ports;
+
+  async function judge(key: ThreadKey, choiceId: string, given: GivenAnswer): Promise<Answered<JudgedAnswer>> {
+    const found = await threads.find(key);
+    if (!found.ok) return found;
+    const { thread } = await loadThread(ports, key);
+    const choice = Object.hasOwn(thread.choices, choiceId) ? thread.choices[choiceId] : undefined;
+    if (choice === undefined) return settledRefusal(ports, key, choiceId, thread.position + 1);
+    const problem = answerMismatch(choice, given.answer);
+    if (problem !== null) return invalid([{ pointer: pointerOf(given.answer), detail: problem }]);
+    return boundAnswer(ports, key, { thread, choice, given });
+  }
+
   return {
     async list(key, page) {
       const found = await threads.find(key);
@@ -68,23 +87,17 @@ export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
       const open = cutPage(Object.values(thread.choices), page, ({ position, choiceId }) => [position, choiceId]);
       return answered({ data: await choiceViews(log, key, open.data), nextCursor: open.nextCursor });
     },
+    judge,
     async answer(key, choiceId, answer, origin) {
-      const found = await threads.find(key);
-      if (!found.ok) return found;
       const name = mintName(origin);
       const id = inputIdOf(name);
       const requestId = publicId('req', name);
-      const { thread } = await loadThread(ports, key);
-      const choice = Object.hasOwn(thread.choices, choiceId) ? thread.choices[choiceId] : undefined;
-      const problem = choice === undefined ? null : answerMismatch(choice, answer.answer);
-      if (problem !== null) return invalid([{ pointer: pointerOf(answer.answer), detail: problem }]);
-      if (choice === undefined) {
+      const bound = await judge(key, choiceId, answer);
+      if (!bound.ok) {
+        if (bound.refusal.code !== 'CHOICE_SETTLED') return bound;
         const [own] = await log.findByInputs(key, [id]);
-        if (own && refusalIn(own, requestId) === undefined) return answered({ id: requestId });
-        return settledRefusal(ports, key, choiceId, thread.position + 1);
+        return own && refusalIn(own, requestId) === undefined ? answered({ id: requestId }) : bound;
       }
-      const bound = await boundAnswer(ports, key, { thread, choice, given: answer });
-      if (!bound.ok) return bound;
       const { reason, decidedBy } = answer;
       const said = { answer: answer.answer, reason, decidedBy, ...bound.value };
       await bus.publish(key, { kind: 'ChoiceAnswer', id, requestId, choiceId, ...said });
@@ -103,7 +116,7 @@ async function boundAnswer(
   ports: ChoicePorts,
   key: ThreadKey,
   { thread, choice, given }: { readonly thread: Thread; readonly choice: Choice; readonly given: GivenAnswer },
-): Promise<Answered<{ readonly edit?: ArgumentsEdit }>> {
+): Promise<Answered<JudgedAnswer>> {
   const { arguments: edited, argumentsHash } = given;
   if (edited === undefined && argumentsHash === undefined) return answered({});
   const call = callOf(thread, choice.toolCallId);
