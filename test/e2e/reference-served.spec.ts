@@ -41,6 +41,6 @@ describe('the page of a code', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     const text = await openly('/errors/QUEUE_FULL', { key: null });
     expect(text.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
-    expect(text.headers.get('vary')).toContain('Accept');
+    expect(text.headers.get('vary')).toBe('Origin, Accept');
   });
 });

@@ -8,6 +8,8 @@ describe('a path that no route takes', () => {
     ['/v1/threads/thr_1/messages', ['GET', 'HEAD', 'POST']],
     ['/v1/threads/thr_1/retry', ['POST']],
     ['/openapi.json', ['GET', 'HEAD']],
+    ['/docs', ['GET', 'HEAD']],
+    ['/docs/threads', ['GET', 'HEAD']],
     ['/openapiXjson', []],
     ['/v1/agents/', []],
     ['/v1/nothing', []],

@@ -8,7 +8,15 @@ import { pathOf } from '../data-plane/call.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Pages that are no operations. */
-const pages: readonly string[] = ['/', '/openapi.json', '/healthz', '/readyz', '/errors/{code}'];
+const pages: readonly string[] = [
+  '/',
+  '/openapi.json',
+  '/healthz',
+  '/readyz',
+  '/errors/{code}',
+  '/docs',
+  '/docs/{page}',
+];
 
 interface Place {
   readonly form: RegExp;

@@ -25,7 +25,7 @@ export function registerReference(server: FastifyInstance, version: string): voi
   server.get<{ Params: { CODE: string } }>(patternOf('/errors/{CODE}'), (request, reply) => {
     const { CODE: code } = request.params;
     if (!isProblemCode(code)) throw new HttpProblem('NOT_FOUND', 'There is no such code.');
-    void reply.header('vary', 'Accept');
+    void reply.header('vary', 'Origin, Accept');
     if (!prefersHtml(request))
       return reply.header('content-type', 'text/markdown; charset=utf-8').send(errorPage(code));
     const main = html`${prose(errorPage(code))}
