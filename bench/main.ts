@@ -1,7 +1,7 @@
 // `npm run bench`: measures, judges, prints, and writes the results to bench/results.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BenchOptions, parseOptions, usage } from './src/bench-options.ts';
+import { type BenchOptions, isMistake, parseOptions, usage } from './src/bench-options.ts';
 import type { BenchResults } from './src/report/bench-results.ts';
 import { markdownOf } from './src/report/markdown-report.ts';
 import { runBench } from './src/run-bench.ts';
@@ -25,8 +25,11 @@ async function main(args: readonly string[]): Promise<number> {
     write(found, options);
     return 0;
   } catch (error) {
-    const isMistake = error instanceof TypeError && 'code' in error === false;
-    say(error instanceof Error ? (isMistake ? error.message : (error.stack ?? error.message)) : String(error));
+    if (isMistake(error)) {
+      say(`${error.message}\nnpm run bench -- --help says what there is.`);
+      return 2;
+    }
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return 1;
   }
 }

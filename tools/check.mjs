@@ -6,13 +6,20 @@
 //
 // Without a main to compare with, the specs of all packages run.
 import { spawnSync } from 'node:child_process';
+import { readFlags } from './flags.ts';
+
+const usage = `npm run check -- [options]: the quick check
+
+  --base=COMMIT   specs of the packages that differ from it (default: main)
+  --help          this text`;
+const { values } = readFlags(usage, { base: { type: 'string' } });
 
 const began = Date.now();
 const output = ['--parallel=2', '--outputStyle=static'];
 const shell = process.platform === 'win32';
 
 nx('run-many', '--projects=dormouse', '--targets=build,lint,unused,format,types', ...output);
-const base = process.argv.slice(2).find((argument) => argument.startsWith('--base=')) ?? mainBranch();
+const base = values.base === undefined ? mainBranch() : `--base=${values.base}`;
 if (base === undefined) nx('run-many', '--targets=test', ...output);
 else nx('affected', '--targets=test', base, ...output);
 console.log(`checked in ${((Date.now() - began) / 1_000).toFixed(0)} s`);

@@ -22,9 +22,27 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readFlags, refuse } from './flags.ts';
+
+const usage = `npm test -- [path …] [-t title]: build, checks and specs; the last line is the verdict
+
+  path       only the specs whose path has this in it, such as libs/thread or test/console
+  -t title   only those with this in their title; other flags go to vitest
+  --help     this text
+
+Others: npm run test:all, npm run test:deploy, npm run test:traces.`;
+const longUsage = `npm run test:all -- [options]: everything, uncached, and what takes long; about 100 minutes
+
+  --seed N        of the universes and of chaos (default: another one each time, which is printed)
+  --minutes M     of chaos on real servers (default 10)
+  --universes U   simulated ones more (default 20000)
+  --help          this text`;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+if (process.argv[2] !== '--all' && process.argv.includes('--help')) {
+  console.log(usage);
+  process.exit(0);
+}
 const long = process.argv[2] === '--all' ? longRun(process.argv.slice(3)) : null;
 const tracesOnly = process.argv[2] === '--traces';
 const deployOnly = process.argv[2] === '--deploy';
@@ -98,17 +116,15 @@ async function everything() {
 }
 
 function longRun(args) {
-  const { values } = parseArgs({
-    args,
-    options: {
-      seed: { type: 'string', default: String(1 + (Date.now() % 99_999)) },
-      minutes: { type: 'string', default: '10' },
-      universes: { type: 'string', default: '20000' },
-    },
-  });
+  const options = {
+    seed: { type: 'string', default: String(1 + (Date.now() % 99_999)) },
+    minutes: { type: 'string', default: '10' },
+    universes: { type: 'string', default: '20000' },
+  };
+  const { values } = readFlags(longUsage, options, { args });
   const order = { seed: Number(values.seed), minutes: Number(values.minutes), universes: Number(values.universes) };
   if (!Object.values(order).every((number) => number >= 0))
-    throw new RangeError('--seed, --minutes, --universes: numbers');
+    refuse('--seed, --minutes, --universes: numbers.', 'npm run test:all');
   console.log(`seed ${order.seed}: again with npm run test:all -- --seed ${order.seed}`);
   return order;
 }

@@ -42,7 +42,12 @@ export const usage = `npm run bench -- [options]
   --sleep-seconds S   how long their idling is watched (default 20; quick 5)
   --json FILE         writes the results there too
   --keep              keeps data and logs of the run
+  --help              this text
 `;
+
+/** Whether an error is the user's: an unknown option, or a value that an option does not have. */
+export const isMistake = (error: unknown): error is TypeError =>
+  error instanceof TypeError && (!('code' in error) || String(error.code).startsWith('ERR_PARSE_ARGS'));
 
 /** @throws TypeError with a sentence for the user. */
 export function parseOptions(args: readonly string[]): BenchOptions | 'help' {

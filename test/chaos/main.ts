@@ -1,10 +1,5 @@
-// npm run chaos -- [--seed N] [--minutes M | --seconds S] [--threads T] [--crowd both|tools|models|none]
-//                 [--faults storm|moves] [--rest S] [--json]
-//
-// M minutes of faults; a quiet phase and one beside the crowd come before, and S (300) seconds to come to rest at most
-// after. Ends with 1 when something was lost, doubled, starved or never came to rest, with 77 when this machine cannot
-// have the servers, and after a signal with 130, when everything that it started has ended.
-import { parseArgs } from 'node:util';
+// `npm run chaos`: faults on real servers, and what was lost by them. The usage below says how it ends.
+import { readFlags, refuse } from '../../tools/flags.ts';
 import { serviceCache } from '../services/service-cache.ts';
 import { ServerMissing } from '../services/service.ts';
 import { crowdKinds } from './crowd.ts';
@@ -16,27 +11,44 @@ const phaseSecondsMax = 60;
 const phaseSecondsMin = 10;
 const violationsShownMax = 50;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: String(Date.now() % 100_000) },
-    minutes: { type: 'string', default: '2' },
-    seconds: { type: 'string' },
-    threads: { type: 'string', default: '24' },
-    crowd: { type: 'string', default: 'both' },
-    faults: { type: 'string', default: 'storm' },
-    rest: { type: 'string', default: '300' },
-    json: { type: 'boolean', default: false },
-  },
+const command = 'npm run chaos';
+const usage = `${command} -- [options]: faults on a cluster with real servers, and what was lost by them
+
+  --seed N             which faults, and when (default: by the clock)
+  --minutes M          of faults (default 2); a quiet phase, and one beside a crowd, come before
+  --seconds S          the same in seconds
+  --threads T          conversations at once (default 24)
+  --crowd NAME         ${crowdKinds.join(' | ')} (default both): what else keeps the cluster busy
+  --faults NAME        ${Object.keys(faultKinds).join(' | ')} (default storm)
+  --rest S             seconds that it may take to come to rest afterwards (default 300)
+  --json               the report as JSON
+  --help               this text
+
+Ends with 1 when something was lost, doubled, starved or never came to rest, with 2 for an option that there is not,
+with 77 when this machine cannot have the servers, and after a signal with 130.`;
+
+const { values } = readFlags(usage, {
+  seed: { type: 'string', default: String(Date.now() % 100_000) },
+  minutes: { type: 'string', default: '2' },
+  seconds: { type: 'string' },
+  threads: { type: 'string', default: '24' },
+  crowd: { type: 'string', default: 'both' },
+  faults: { type: 'string', default: 'storm' },
+  rest: { type: 'string', default: '300' },
+  json: { type: 'boolean', default: false },
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130)); // children end too
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const seconds = values.seconds === undefined ? Number(values.minutes) * 60 : Number(values.seconds);
 const before = Math.min(phaseSecondsMax, Math.max(phaseSecondsMin, Math.round(seconds / 10)));
 const crowd = crowdKinds.find((kind) => kind === values.crowd);
-if (crowd === undefined) throw new RangeError(`--crowd: one of ${crowdKinds.join(', ')}`);
+if (crowd === undefined) refuse(`--crowd ${values.crowd}: there are ${crowdKinds.join(', ')}.`, command);
 const { faults } = values;
 if (faults !== 'storm' && faults !== 'moves')
-  throw new RangeError(`--faults: one of ${Object.keys(faultKinds).join(', ')}`);
+  refuse(`--faults ${faults}: there are ${Object.keys(faultKinds).join(', ')}.`, command);
+for (const [name, value] of Object.entries({ ...values, seconds }))
+  if (['seed', 'seconds', 'threads', 'rest'].includes(name) && !(Number(value) >= 0))
+    refuse(`--${name} ${String(value)}: a number is wanted.`, command);
 say(`seed ${values.seed}, ${seconds} s of faults: ${faults}`);
 const report = await ranOrCannot({
   seed: Number(values.seed),

@@ -1,23 +1,32 @@
-// npm run services -- up|down|status [kafka|mongo|redis …] [--json]      npm run services -- logs [name …] [--lines N]
-//
-// `up` leaves them running and prints what the tests read, one NAME=value a line; all else goes to stderr.
-// Ends with 1 when one of them is not up, with 2 for an invalid request.
+// `npm run services`: the servers of a cluster, kept running. Only NAME=value lines go to stdout, all else to stderr.
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../tools/flags.ts';
 import { type KeptState, keptService } from './kept-service.ts';
 import { recipes } from './recipes.ts';
 
-const usage =
-  'usage: npm run services -- up|down|status|logs [kafka|mongo|redis …] [--json] [--lines N] [--directory DIR]\n';
+const usage = `npm run services -- up|down|status|logs [kafka|mongo|redis …] [options]
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+  up             starts what does not run, leaves it running, and prints what the tests read, one NAME=value a line
+  down, status   ends them; says which run, and where
+  logs           the last lines of each
+
+  --lines N        of each log (default 40)
+  --directory DIR  where they keep their data (default .cache/services)
+  --json           the states as JSON
+  --help           this text
+
+Ends with 1 when one of them is not up, with 2 for an invalid request.
+`;
+
+const { values, positionals } = readFlags(
+  usage,
+  {
     directory: { type: 'string', default: join(import.meta.dirname, '..', '..', '.cache', 'services') },
     lines: { type: 'string', default: '40' },
     json: { type: 'boolean', default: false },
   },
-});
+  { positionals: true },
+);
 const [command = '', ...names] = positionals;
 const unknown = names.filter((name) => recipes.every((recipe) => recipe.name !== name));
 const wanted = recipes.filter((recipe) => names.length === 0 || names.includes(recipe.name));

@@ -1,8 +1,6 @@
 // The whole cluster on one machine without containers: a real Kafka, a MongoDB-compatible server and a Redis (or those
 // that the environment names), the topics and indexes, the five services as processes, and the example tools.
 //
-//   npm run cluster -- [--data DIR] [--port 7420] [--json] [--observability]
-//
 // Invariants:
 //   C1. Data, keys and output live in one directory; a second start finds them again.
 //   C2. A service that dies is reported and restarted, and so is a server that was started here. What was started here,
@@ -18,7 +16,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../flags.ts';
 import { stopSignal } from '../../libs/host/src/lifecycle/stop-signal.ts';
 import { takenPorts } from '../../test/services/free-ports.ts';
 import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
@@ -29,13 +27,19 @@ import type { RunningService, ServiceRecipe } from '../../test/services/service.
 import { startMetrics, startTraces, type Traces } from './observability.ts';
 import { seedExamples } from './seed-examples.ts';
 
-const { values } = parseArgs({
-  options: {
-    data: { type: 'string', default: '.dormouse-cluster' },
-    port: { type: 'string', default: '7420' },
-    json: { type: 'boolean', default: false },
-    observability: { type: 'boolean', default: false },
-  },
+const usage = `npm run cluster -- [options]: the five services and their servers on this machine, until Ctrl+C
+
+  --data DIR        where data, keys and output are kept (default .dormouse-cluster)
+  --port N          of the API, and the first of those that follow (default 7420)
+  --observability   with a trace store and a Prometheus
+  --json            what runs where, as JSON
+  --help            this text`;
+
+const { values } = readFlags(usage, {
+  data: { type: 'string', default: '.dormouse-cluster' },
+  port: { type: 'string', default: '7420' },
+  json: { type: 'boolean', default: false },
+  observability: { type: 'boolean', default: false },
 });
 
 const host = '127.0.0.1';

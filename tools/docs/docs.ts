@@ -4,11 +4,18 @@
 //   npm run docs -- --serve [--port N]    and shows it at http://127.0.0.1:7440, until Ctrl-C
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../flags.ts';
 import { serveFiles } from './static-server.ts';
 
-const { values } = parseArgs({
-  options: { serve: { type: 'boolean', default: false }, port: { type: 'string', default: '7440' } },
+const usage = `npm run docs -- [options]: builds the documents as a static site
+
+  --serve    serves it until Ctrl+C
+  --port N   on this port of 127.0.0.1 (default 7440)
+  --help     this text`;
+
+const { values } = readFlags(usage, {
+  serve: { type: 'boolean', default: false },
+  port: { type: 'string', default: '7440' },
 });
 
 const root = join(import.meta.dirname, '..', '..');

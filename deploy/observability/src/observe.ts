@@ -6,21 +6,26 @@
 //
 // Ends with 1 when the store has no such trace (spans arrive a second or two after what they show), with 2 for wrong
 // usage, with 3 when no store answers.
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../../tools/flags.ts';
 import { dashboards } from './files.ts';
 import { prometheusPage } from './prometheus-page.ts';
 import { type JaegerTrace, traceTree } from './trace-tree.ts';
 
-const usage = 'usage: npm run observe -- trace THREAD|TRACE | panels [DASHBOARD]   [--url URL] [--minutes N]';
+const usage = `npm run observe -- trace THREAD|TRACE | panels [DASHBOARD]   [options]
+
+  --url URL      where the trace store, or Prometheus, answers
+  --minutes N    of the panels (default 15)
+  --help         this text`;
 const places = { trace: 'http://127.0.0.1:7427', panels: 'http://127.0.0.1:7426' };
 const service = 'dormouse-thread-processor';
 const lookBackDays = 7;
 const tracesMax = 50;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { url: { type: 'string' }, minutes: { type: 'string', default: '15' } },
-});
+const { values, positionals } = readFlags(
+  usage,
+  { url: { type: 'string' }, minutes: { type: 'string', default: '15' } },
+  { positionals: true },
+);
 const [command, wanted, ...rest] = positionals;
 if (rest.length > 0) fail(usage, 2);
 if (command === 'trace' && wanted !== undefined) await trace(wanted, values.url ?? places.trace);
