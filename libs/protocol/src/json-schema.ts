@@ -3,8 +3,9 @@
  * nothing outside itself. RAP toolsets, Validation. R18
  * Not here: judging arguments by a schema (that takes an interpreter with a budget).
  *
- * 1. ajv compiles the meta-schemas that it brings along and never a schema from outside: each once, at its first use.
- * 2. ajv judges each level of a schema alone, the schemas below it replaced, and stops at the first defect of a
+ * 1. ajv has compiled the meta-schemas beforehand (`generated/`). Nothing is compiled here: no code is made of a schema
+ *    from outside, and this runs where no code can be made (Workers).
+ * 2. A judge sees each level of a schema alone, the schemas below it replaced, and stops at the first defect of a
  *    keyword: the cost follows the size of the schema. Asked for all errors of all levels, ajv takes 17 s for 60 kB.
  * 3. Nothing of the schema is run: patterns are not compiled, formats are not judged, references are not followed.
  * 4. Unknown keywords, and dialects that are not of json-schema.org, are not judged. R26 Drafts before 2019-09 are
@@ -16,9 +17,10 @@
  */
 import { isJsonObject } from '@dormouse/json';
 import type { JsonObject } from '@dormouse/json';
-import { Ajv, type Options } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { judge as draft07 } from './generated/draft-07.ts';
+import { judge as draft2019 } from './generated/draft-2019-09.ts';
+import { judge as draft2020 } from './generated/draft-2020-12.ts';
+import type { MetaSchemaJudge } from './meta-schema-judge.ts';
 
 export interface SchemaDefect {
   readonly path: Path;
@@ -44,13 +46,13 @@ export function schemaDefects(schema: JsonObject): readonly SchemaDefect[] {
   const dialect = typeof named === 'string' ? named : 'json-schema.org';
   if (!dialect.includes('json-schema.org')) return []; // (4)
   const found: SchemaDefect[] = [];
-  visit(schema, [], { root: schema, metaSchema: metaSchemaOf(dialect), found });
+  visit(schema, [], { root: schema, judge: judgeOf(dialect), found });
   return found.slice(0, defectsMax);
 }
 
 interface Judging {
   readonly root: JsonObject;
-  readonly metaSchema: MetaSchema;
+  readonly judge: MetaSchemaJudge;
   readonly found: SchemaDefect[];
 }
 
@@ -94,12 +96,11 @@ function apart(keyword: string, value: unknown): [alone: unknown, parts: readonl
 }
 
 /** The first defect of each keyword. */
-function judgeLevel(level: readonly [string, unknown][], path: Path, { metaSchema, found }: Judging): void {
-  const { ajv, id } = metaSchema;
+function judgeLevel(level: readonly [string, unknown][], path: Path, { judge, found }: Judging): void {
   let left = level;
-  while (found.length < defectsMax && !ajv.validate(id, Object.fromEntries(left))) {
+  while (found.length < defectsMax && !judge(Object.fromEntries(left))) {
     // Of alternatives, the error deepest within the value is closest to the cause.
-    const [error] = (ajv.errors ?? []).toSorted((one, other) => other.instancePath.length - one.instancePath.length);
+    const [error] = (judge.errors ?? []).toSorted((one, other) => other.instancePath.length - one.instancePath.length);
     const at = error?.instancePath.split('/').slice(1).map(unescaped) ?? [];
     const detail =
       error?.keyword === 'enum' ? `must be one of ${String(error.params['allowedValues'])}` : error?.message;
@@ -108,26 +109,10 @@ function judgeLevel(level: readonly [string, unknown][], path: Path, { metaSchem
   }
 }
 
-interface MetaSchema {
-  readonly ajv: Ajv | Ajv2019 | Ajv2020;
-  readonly id: string;
-}
-
-const options: Options = { strict: false, validateFormats: false, logger: false }; // (3)
-const metaSchemas = new Map<string, MetaSchema>();
-
 /** (1) (4) */
-function metaSchemaOf(dialect: string): MetaSchema {
-  if (/draft-0\d/.test(dialect)) return kept('http://json-schema.org/draft-07/schema', () => new Ajv(options));
-  if (dialect.includes('2019-09'))
-    return kept('https://json-schema.org/draft/2019-09/schema', () => new Ajv2019(options));
-  return kept('https://json-schema.org/draft/2020-12/schema', () => new Ajv2020(options));
-}
-
-function kept(id: string, create: () => MetaSchema['ajv']): MetaSchema {
-  const known = metaSchemas.get(id) ?? { ajv: create().removeKeyword('uniqueItems'), id }; // (6)
-  metaSchemas.set(id, known);
-  return known;
+function judgeOf(dialect: string): MetaSchemaJudge {
+  if (/draft-0\d/.test(dialect)) return draft07;
+  return dialect.includes('2019-09') ? draft2019 : draft2020;
 }
 
 /** `#`, `#anchor`, or a JSON Pointer to an existing part. */

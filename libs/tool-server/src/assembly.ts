@@ -6,9 +6,9 @@ import { type Authorizations, createAuthorizations } from './ask/authorizations.
 import type { PostedCall } from './call/call-address.ts';
 import { type CallLedger, createCallLedger } from './call/call-ledger.ts';
 import { createCallbackDelivery } from './outbox/callback-delivery.ts';
+import { createFetchDelivery } from './outbox/fetch-delivery.ts';
 import { type Calls, createCalls } from './call/calls.ts';
 import { type Choices, createChoices } from './ask/choices.ts';
-import { type Database, openDatabase } from './call/database.ts';
 import { describeError } from './outbox/describe-error.ts';
 import { createHandover, type Handover } from './outbox/handover.ts';
 import type { OAuthProvider } from './ask/oauth-provider.ts';
@@ -18,6 +18,10 @@ import type { ServerLimits, ToolServerOptions } from './define/serve-options.ts'
 import { createSubscriptions, type Subscription, type Subscriptions } from './call/subscription.ts';
 import { createThreadStore, type ThreadStore } from './call/thread-store.ts';
 import type { Tool } from './define/tool.ts';
+import { createMemoryStore } from './store/memory-store.ts';
+import { openSqliteStore } from './store/sqlite-store.ts';
+import type { Store } from './store/store.ts';
+import { isWorkers } from './workers.ts';
 
 export interface Assembly {
   readonly outbox: Outbox;
@@ -31,7 +35,7 @@ export interface Assembly {
   readonly providers: ReadonlyMap<string, OAuthProvider>;
   readonly secret: (name: string) => string;
   /** Stores a call before it is acknowledged, unless it was taken before; returns the work to do after that. */
-  readonly take: (posted: PostedCall) => () => void;
+  readonly take: (posted: PostedCall) => () => Promise<void>;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
   readonly sweep: () => void;
@@ -58,59 +62,60 @@ export function assemble(
   const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
   const hook = hookRunner(log);
   const settings = { ...deliverySettings, ...options.delivery };
-  const database = openDatabase(options.dataDir, options.encryptionKey);
-  const delivery = createCallbackDelivery(settings.timeoutMs);
+  const { dataDir, encryptionKey } = options;
+  const store = dataDir === undefined ? createMemoryStore(encryptionKey) : openSqliteStore(dataDir, encryptionKey);
+  const delivery = (isWorkers() ? createFetchDelivery : createCallbackDelivery)(settings.timeoutMs);
   const onRefusedEvent = (id: string, status: number): void => subscriptions.refused(id, status);
-  const outbox = createOutbox({ database, delivery, settings, log, onRefusedEvent });
-  const threads = createThreadStore(database, outbox);
+  const outbox = createOutbox({ store, delivery, settings, log, onRefusedEvent });
+  const threads = createThreadStore(store, outbox);
   const ended = (subscription: Subscription): void =>
-    hook(`ended of ${subscription.tool}`, () => toolsByName.get(subscription.tool)?.ended?.(subscription));
-  const subscriptions = createSubscriptions({ database, outbox, threads, limits, clean: redactor.clean, ended });
-  const ledger = createCallLedger(database, outbox, log);
-  const choices = createChoices(database);
+    void hook(`ended of ${subscription.tool}`, () => toolsByName.get(subscription.tool)?.ended?.(subscription));
+  const subscriptions = createSubscriptions({ store, outbox, threads, limits, clean: redactor.clean, ended });
+  const ledger = createCallLedger(store, outbox, log);
+  const choices = createChoices(store);
   const providers = new Map<string, OAuthProvider>(tools.flatMap(({ oauth }) => (oauth ? [[oauth.name, oauth]] : [])));
   const { loginMsMax } = limits;
-  const authorizations = createAuthorizations({ database, providers, publicUrl, loginMsMax, log });
+  const authorizations = createAuthorizations({ store, providers, publicUrl, loginMsMax, log });
   const stores = { ledger, outbox, subscriptions, choices, authorizations, threads };
-  const isDurable = options.dataDir !== undefined;
+  const isDurable = dataDir !== undefined;
   const calls = createCalls({ ...given, ...stores, tools: toolsByName, isDurable });
   const arrived = (subscription: Subscription): void =>
-    hook(`resume of ${subscription.tool}`, () => toolsByName.get(subscription.tool)?.resume?.(subscription));
+    void hook(`resume of ${subscription.tool}`, () => toolsByName.get(subscription.tool)?.resume?.(subscription));
   const { handoverKey: key } = options;
   const handover = key === undefined ? null : createHandover({ key, subscriptions, threads, arrived, log });
   const forget = (threadId: string): void => {
     threads.drop(threadId);
-    for (const tool of tools) if (tool.forget) hook(`forget of ${tool.name}`, () => tool.forget?.(threadId));
+    for (const tool of tools) if (tool.forget) void hook(`forget of ${tool.name}`, () => tool.forget?.(threadId));
   };
   return {
     ...stores,
     calls,
     handover,
     providers,
-    secret: (name) => storedSecret(database, name),
+    secret: (name) => storedSecret(store, name),
     take: (posted) =>
-      database.transaction(() => {
+      store.transaction(() => {
         threads.seen(posted.groupId, posted.rootThreadId);
         const { isNew, call } = ledger.take(posted);
         return () => (isNew ? calls.run(call) : hook('repetition', () => ledger.repeat(call)));
       }),
     closeThread: (threadId) =>
-      hook('close_thread', () => {
+      void hook('close_thread', () => {
         calls.closeThread(threadId);
         subscriptions.closeThread(threadId);
         forget(threadId);
       }),
     cancelToolCall: (threadId, toolCallId) =>
-      hook('cancel_tool_call', () => {
+      void hook('cancel_tool_call', () => {
         subscriptions.cancel(threadId, toolCallId);
         calls.cancel(threadId, toolCallId);
       }),
     sweep: () =>
-      hook('sweep', () => {
+      void hook('sweep', () => {
         for (const store of [subscriptions, ledger, authorizations, choices]) store.sweep();
         for (const threadId of threads.silentSince(Date.now() - limits.threadMsMax)) forget(threadId);
       }),
-    copyInto: database.copyInto,
+    copyInto: store.copyInto,
     async resume() {
       for (const subscription of subscriptions.live()) {
         const work = async (): Promise<void> => toolsByName.get(subscription.tool)?.resume?.(subscription);
@@ -121,22 +126,22 @@ export function assemble(
       subscriptions.release();
       await outbox.stop();
       delivery.close();
-      database.close();
+      store.close();
     },
   };
 }
 
 /** Runs the code of a tool's author; its failure is logged and affects nothing else. T35 */
-function hookRunner(log: (line: string) => void): (what: string, work: () => unknown) => void {
-  return (what, work) => {
-    void (async () => work())().catch((error: unknown) => log(`${what} failed: ${describeError(error)}`));
+function hookRunner(log: (line: string) => void): (what: string, work: () => unknown) => Promise<void> {
+  return async (what, work) => {
+    await (async () => work())().catch((error: unknown) => log(`${what} failed: ${describeError(error)}`));
   };
 }
 
-function storedSecret(database: Database, name: string): string {
-  const row = database.one('SELECT sealed FROM meta WHERE name = ?', `secret ${name}`);
-  if (row !== undefined) return String(database.vault.open('secret', row['sealed']));
+function storedSecret({ values, vault }: Store, name: string): string {
+  const sealed = values.get(`secret ${name}`);
+  if (sealed !== undefined) return String(vault.open('secret', sealed));
   const secret = randomBytes(24).toString('base64url');
-  database.run('INSERT INTO meta VALUES (?, ?)', `secret ${name}`, database.vault.seal('secret', secret));
+  values.add(`secret ${name}`, vault.seal('secret', secret));
   return secret;
 }

@@ -3,9 +3,10 @@
  *
  * H1. The paths of the protocol are below `basePath`; any other path is answered 404.
  * H2. A body that another part of the program has read is an error of its author, and said so in the log.
- * H3. A platform that stops an instance after its answer is asked to wait until the work of a call is done.
+ * H3. A platform that ends what a request has begun is asked, before the answer, to wait until the work of the request
+ *     is done and sent.
  */
-import { fetchExchange } from './http/fetch-exchange.ts';
+import { type FetchExchange, fetchExchange } from './http/fetch-exchange.ts';
 import { describeError } from './outbox/describe-error.ts';
 import { type OpenServer, openServer } from './open-server.ts';
 import type { ToolServerOptions } from './define/serve-options.ts';
@@ -75,6 +76,7 @@ async function answer(
     one.log('a request came without its body: something before toFetchHandler has read it, a body parser perhaps'); // (H2)
     return new Response(null, { status: 500 });
   }
+  one.attend();
   const exchange = fetchExchange(request, `${pathname.slice(prefix.length)}${search}`, `${origin}${prefix}`);
   try {
     await one.door(exchange.request, exchange.response);
@@ -82,18 +84,21 @@ async function answer(
     one.log(`a request failed: ${describeError(error)}`);
     return new Response(null, { status: 500 });
   }
-  setTimeout(() => {
-    exchange.handedOver();
-    wait(platform, one);
-  });
+  wait(platform, afterAnswer(one, exchange));
   return exchange.answer();
 }
 
+/** (H3) */
+async function afterAnswer(one: OpenServer, exchange: FetchExchange): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve)); // the caller has its answer then
+  await one.settled(exchange.handedOver());
+}
+
 /** (H3) Platforms that run functions, and Hono on them, pass a context that has `waitUntil`. */
-function wait(platform: readonly unknown[], one: OpenServer): void {
+function wait(platform: readonly unknown[], work: Promise<void>): void {
   for (const given of platform)
     if (typeof given === 'object' && given !== null && 'waitUntil' in given && typeof given.waitUntil === 'function')
-      given.waitUntil(one.settled());
+      given.waitUntil(work);
 }
 
 const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '');

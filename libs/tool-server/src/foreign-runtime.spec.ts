@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createCallLedger } from './call/call-ledger.ts';
-import { openDatabase } from './call/database.ts';
 import type { OutgoingMessage } from './outbox/outbox.ts';
 import { serve } from './serve.ts';
 import type { ServeOptions } from './define/serve-options.ts';
 import { later, quickDelivery, temporaryFolder } from './spec/bench.ts';
+import { createMemoryStore } from './store/memory-store.ts';
+import { openSqliteStore } from './store/sqlite-store.ts';
 import { eventually, quiet } from './spec/callback-sink.ts';
 import { start } from './spec/child-server.ts';
 import { type ForeignRuntime, startForeignRuntime } from './spec/foreign-runtime.ts';
@@ -184,30 +185,27 @@ describe('a call that cannot be written down', () => {
   };
 
   it('T11 ends without a result and with one line in the log', () => {
-    const database = openDatabase();
+    const store = createMemoryStore();
     const [sent, log]: [OutgoingMessage[], string[]] = [[], []];
     const outbox = { add: (message: OutgoingMessage) => void sent.push(message) };
-    const ledger = createCallLedger(database, outbox as Parameters<typeof createCallLedger>[1], (line) =>
-      log.push(line),
-    );
+    const ledger = createCallLedger(store, outbox as Parameters<typeof createCallLedger>[1], (line) => log.push(line));
     const { call } = ledger.take(unspeakable);
     expect(ledger.settle(call, failed('no'), (text) => text)).toBe(false);
     expect(ledger.left()).toEqual([]);
     expect([sent, log]).toEqual([[], [expect.stringMatching(/^count call_0 ends without a result/)]]);
-    database.close();
   });
 
   it('T26 does not keep the others from being recovered', async () => {
     const dataDir = await temporaryFolder();
     const encryptionKey = new Uint8Array(32).fill(7);
-    const database = openDatabase(dataDir, encryptionKey);
+    const store = openSqliteStore(dataDir, encryptionKey);
     const outbox = { add: () => {} };
-    const ledger = createCallLedger(database, outbox as unknown as Parameters<typeof createCallLedger>[1], () => {});
+    const ledger = createCallLedger(store, outbox as unknown as Parameters<typeof createCallLedger>[1], () => {});
     const runtime = await startForeignRuntime('');
     later(runtime.close);
     ledger.take(unspeakable);
     ledger.take({ ...unspeakable, id: 'call_1', groupId: 'thread', callbackUrl: `${runtime.url}/callback` });
-    database.close();
+    store.close();
     const { server } = await stage({ dataDir, encryptionKey });
     expect((await runtime.nth('tool_result', 'call_1', 1))['text']).toMatch(/^Error: the tool server was restarted/);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);

@@ -6,6 +6,7 @@
  *     manifest and the endpoint answer. T3 T26 T46
  * Y2. Closing takes no more calls, ends those that run, and allows a bounded time for sending their messages.
  * Y4. A server without a `publicUrl` and without a port has the address under which its last call reached it.
+ * Y5. In Workers a timer ends with the request that has set it: what is due is done when the next request comes.
  */
 import { type Assembly, assemble } from './assembly.ts';
 import { type Authentication, createAuthentication } from './http/authentication.ts';
@@ -18,6 +19,7 @@ import { createBodyReader } from './http/request-body.ts';
 import { createRedactor, type Redactor } from './outbox/redactor.ts';
 import { serverLimits, type ServerLimits, type ToolServerOptions } from './define/serve-options.ts';
 import type { ToolServer } from './define/tool-server.ts';
+import { isWorkers } from './workers.ts';
 
 const sweepEveryMs = 60_000;
 /** No bound where all requests come from one peer. */
@@ -49,8 +51,10 @@ export interface OpenServer {
   readonly open: (url?: string) => Promise<void>;
   /** The door has been seen to answer. */
   readonly setReady: () => void;
-  /** Resolves when nothing runs, and what is owed is sent or waits for its next attempt. */
-  readonly settled: () => Promise<void>;
+  /** Resolves when this work is done, and what is owed is sent or waits for its next attempt. */
+  readonly settled: (work: Promise<void>) => Promise<void>;
+  /** A request has come: does what timers do elsewhere. (Y5) */
+  readonly attend: () => void;
 }
 
 /** Nothing answers before `open`. @throws Error for a manifest or settings that cannot be served. */
@@ -83,15 +87,27 @@ export function openServer(options: ToolServerOptions, listener?: Listener): Ope
       life.state = 'opening';
     },
     setReady: () => void (life.state = 'ready'),
-    async settled() {
-      await assembly.calls.ended();
+    async settled(work) {
+      await work;
       await assembly.outbox.flush(limits.closeMsMax);
     },
+    attend: isWorkers() ? attendingOf(assembly) : () => {},
+  };
+}
+
+/** (Y5) */
+function attendingOf({ sweep, outbox }: Assembly): () => void {
+  let sweptAt = Date.now();
+  return () => {
+    outbox.takeUp();
+    if (Date.now() - sweptAt < sweepEveryMs) return;
+    sweptAt = Date.now();
+    sweep();
   };
 }
 
 function serverOf(life: Life, assembly: Assembly, listener: Listener | undefined): ToolServer {
-  const sweeper = setInterval(assembly.sweep, sweepEveryMs).unref();
+  const sweeper = isWorkers() ? undefined : setInterval(assembly.sweep, sweepEveryMs).unref(); // (Y5)
   const { subscriptions, calls, outbox } = assembly;
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -182,8 +198,14 @@ function redactorOf({ redact }: ToolServerOptions, authentication: Authenticatio
 }
 
 function loggerOf({ name, log }: ToolServerOptions, redactor: Redactor): (line: string) => void {
-  const write = log ?? ((line: string): void => void process.stderr.write(`${name}: ${line}\n`));
+  const write = log ?? ((line: string): void => writeLog(`${name}: ${line}`));
   return (line) => write(redactor.record(line));
+}
+
+function writeLog(line: string): void {
+  // oxlint-disable-next-line no-console -- what Workers have for a log
+  if (isWorkers()) console.error(line);
+  else process.stderr.write(`${line}\n`);
 }
 
 /** The page a browser returns to after a login. */

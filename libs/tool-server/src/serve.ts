@@ -85,19 +85,22 @@ function listenFailure(error: NodeJS.ErrnoException, port: number, host: string)
   }
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-
 /** (Y5) */
 function refuseOpenHost({ host = hostDefault, auth }: ServeOptions): void {
   const family = isIP(host);
-  const isOwn = family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+  const isOwn = family === 0 ? host === 'localhost' : loopback().check(host, family === 6 ? 'ipv6' : 'ipv4');
   if (isOwn || auth?.open === true || createAuthentication(auth).isRequired) return;
   throw new Error(
     `a server on ${host} is reached from other machines, and without \`auth\` each of them may call its tools; ` +
       'set auth: { bearer: … }, or host: "127.0.0.1", or auth: { open: true } if a network in front of it decides.',
   );
+}
+
+function loopback(): BlockList {
+  const addresses = new BlockList();
+  addresses.addSubnet('127.0.0.0', 8);
+  addresses.addAddress('::1', 'ipv6');
+  return addresses;
 }
 
 const urlOf = ({ address, family, port }: AddressInfo): string =>

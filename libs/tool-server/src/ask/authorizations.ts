@@ -8,7 +8,7 @@
  * G4. A token that expires is refreshed; if that is refused, the user is asked again. T42
  */
 import { generateRandomCodeVerifier, generateRandomState } from 'oauth4webapi';
-import type { Database } from '../call/database.ts';
+import type { Store } from '../store/store.ts';
 import {
   type Authorization,
   authorizationUrl,
@@ -59,33 +59,26 @@ export interface Authorizations {
 }
 
 export function createAuthorizations(options: {
-  readonly database: Database;
+  readonly store: Store;
   readonly providers: ReadonlyMap<string, OAuthProvider>;
   readonly publicUrl: () => string;
   readonly loginMsMax: number;
   readonly log: (line: string) => void;
 }): Authorizations {
-  const { database, providers, publicUrl, loginMsMax, log } = options;
-  const { vault } = database;
+  const { store, providers, publicUrl, loginMsMax, log } = options;
+  const { vault } = store;
   const waiting = new Map<string, Waiting>(); // by digest of the state
   const ownerDigest = (owner: string): string => vault.digest(`owner ${owner}`);
 
   function stored(provider: string, owner: string): StoredToken | undefined {
-    const row = database.one(
-      'SELECT sealed FROM tokens WHERE provider = ? AND owner = ?',
-      provider,
-      ownerDigest(owner),
-    );
-    return row === undefined ? undefined : (vault.open('token', row['sealed']) as StoredToken);
+    const sealed = store.tokens.get(provider, ownerDigest(owner));
+    return sealed === undefined ? undefined : (vault.open('token', sealed) as StoredToken);
   }
 
-  function store(provider: string, owner: string, token: StoredToken): void {
-    const upsert = 'INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)';
-    database.run(upsert, provider, ownerDigest(owner), vault.seal('token', token), Date.now()); // (G3)
-  }
+  const keep = (provider: string, owner: string, token: StoredToken): void =>
+    store.tokens.set(provider, ownerDigest(owner), vault.seal('token', token), Date.now()); // (G3)
 
-  const discard = (provider: string, owner: string): void =>
-    void database.run('DELETE FROM tokens WHERE provider = ? AND owner = ?', provider, ownerDigest(owner));
+  const discard = (provider: string, owner: string): void => store.tokens.delete(provider, ownerDigest(owner));
 
   /** (G4) */
   async function usable(
@@ -99,7 +92,7 @@ export function createAuthorizations(options: {
     if (token.refreshToken === undefined) return null;
     try {
       const fresh = await refreshToken(provider, publicUrl(), token);
-      store(provider.name, owner, fresh);
+      keep(provider.name, owner, fresh);
       return fresh;
     } catch (error) {
       if (!(error instanceof TokenFault)) throw error;
@@ -151,7 +144,7 @@ export function createAuthorizations(options: {
     }
     try {
       const token = await exchangeCode(provider, publicUrl(), { code, verifier, scopes });
-      store(name, owner, token);
+      keep(name, owner, token);
       waiter?.resolve(token);
       announce(pending, token);
       return { status: 200, text: `${name}: you are logged in. You can close this window.` };
@@ -171,9 +164,8 @@ export function createAuthorizations(options: {
         const authUrl = await authorizationUrl(provider, publicUrl(), { state, verifier, scopes: asked });
         const pending: Pending = { provider: provider.name, owner, verifier, scopes: asked };
         const key = JSON.stringify([provider.name, owner]);
-        const insert = 'INSERT INTO authorizations VALUES (?, ?, ?)';
         const digest = vault.digest(`state ${state}`);
-        database.run(insert, digest, vault.seal('authorization', pending), Date.now() + loginMsMax);
+        store.logins.add(digest, vault.seal('authorization', pending), Date.now() + loginMsMax);
         const answer = waitForLogin(digest, { key, scopes: asked, provider: provider.name }, signal);
         answer.catch(() => {}); // awaited below; asking may throw first
         ask(authUrl);
@@ -189,13 +181,13 @@ export function createAuthorizations(options: {
     },
     async callback(query) {
       const state = vault.digest(`state ${query.get('state') ?? ''}`);
-      const row = database.one('DELETE FROM authorizations WHERE state = ? RETURNING sealed, expires', state); // (G1)
-      if (row === undefined || Number(row['expires']) < Date.now())
+      const login = store.logins.take(state); // (G1)
+      if (login === undefined || login.expires < Date.now())
         return { status: 400, text: 'This login was not begun here, was used already, or has expired.' };
-      const pending = vault.open('authorization', row['sealed']) as Pending;
+      const pending = vault.open('authorization', login.sealed) as Pending;
       return complete(state, pending, query.has('error') ? null : query.get('code'));
     },
-    sweep: () => void database.run('DELETE FROM authorizations WHERE expires < ?', Date.now()),
+    sweep: () => store.logins.sweep(Date.now()),
   };
 }
 

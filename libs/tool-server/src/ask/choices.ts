@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseChoiceAnswer } from '@dormouse/protocol';
 import type { TakenCall } from '../call/call-address.ts';
-import type { Database } from '../call/database.ts';
+import type { Store } from '../store/store.ts';
 import type { Choice, Question } from '../define/tool.ts';
 import { ToolError } from '../define/tool-output.ts';
 
@@ -46,8 +46,8 @@ interface Stored {
   readonly selected?: number | null;
 }
 
-export function createChoices(database: Database): Choices {
-  const { vault } = database;
+export function createChoices(store: Store): Choices {
+  const { vault, questions } = store;
   const waiting = new Map<string, (selected: number | null) => void>(); // by digest of the path
   const digestOf = (path: string): string => vault.digest(`question ${path}`);
 
@@ -59,17 +59,14 @@ export function createChoices(database: Database): Choices {
   ): { readonly key: string; readonly stored: Stored; readonly expires: number } {
     const { prompt, choices, default: fallback, timeoutMs = timeoutMsDefault } = question;
     const asked = vault.digest(JSON.stringify([prompt, choices, fallback]));
-    const row = database.one('SELECT * FROM questions WHERE key = ? AND ordinal = ?', call.key, ordinal);
-    const known = row === undefined ? undefined : (vault.open('question', row['sealed']) as Stored);
-    if (row !== undefined && known?.asked === asked)
-      return { key: String(row['path']), stored: known, expires: Number(row['expires']) };
+    const row = questions.at(call.key, ordinal);
+    const known = row === undefined ? undefined : (vault.open('question', row.sealed) as Stored);
+    if (row !== undefined && known?.asked === asked) return { key: row.path, stored: known, expires: row.expires };
     const path = `${choicePath}${randomBytes(24).toString('base64url')}`; // (C1)
-    const [key, expires] = [digestOf(path), Date.now() + timeoutMs];
-    database.transaction(() => {
-      database.run('DELETE FROM questions WHERE key = ? AND ordinal >= ?', call.key, ordinal);
+    const [key, expires] = [digestOf(path), Math.round(Date.now() + timeoutMs)];
+    store.transaction(() => {
       const sealed = vault.seal('question', { asked } satisfies Stored);
-      const insert = 'INSERT INTO questions VALUES (?, ?, ?, ?, ?, ?)';
-      database.run(insert, key, call.key, call.id, ordinal, sealed, Math.round(expires));
+      questions.place({ path: key, key: call.key, call: call.id, ordinal, sealed, expires });
       send(path);
     });
     return { key, stored: { asked }, expires };
@@ -109,25 +106,21 @@ export function createChoices(database: Database): Choices {
         throw new ToolError('the answer was none of the choices. Call again to ask again.'); // (C2)
       return { index: selected, label };
     },
-    isAsked: (path) => database.one('SELECT 1 FROM questions WHERE path = ?', digestOf(path)) !== undefined,
+    isAsked: (path) => questions.get(digestOf(path)) !== undefined,
     answer(path, json) {
       const key = digestOf(path);
-      const row = database.one('SELECT * FROM questions WHERE path = ?', key);
+      const row = questions.get(key);
       if (row === undefined) return 404;
       const parsed = parseChoiceAnswer(json);
-      if (parsed.ok && parsed.answer.id !== row['call']) return 403;
-      const stored = vault.open('question', row['sealed']) as Stored;
+      if (parsed.ok && parsed.answer.id !== row.call) return 403;
+      const stored = vault.open('question', row.sealed) as Stored;
       if (stored.selected !== undefined) return 200; // (C1)
       const selected = parsed.ok && typeof parsed.answer.selected === 'number' ? parsed.answer.selected : null;
-      const sealed = vault.seal('question', { ...stored, selected } satisfies Stored);
-      database.run('UPDATE questions SET sealed = ? WHERE path = ?', sealed, key); // (C3)
+      questions.answer(key, vault.seal('question', { ...stored, selected } satisfies Stored)); // (C3)
       waiting.get(key)?.(selected);
       return 200;
     },
-    sweep() {
-      const running = `SELECT 1 FROM calls WHERE calls.key = questions.key AND state = 'running'`;
-      database.run(`DELETE FROM questions WHERE expires < ? AND NOT EXISTS (${running})`, Date.now());
-    },
+    sweep: () => questions.sweep(Date.now()),
   };
 }
 

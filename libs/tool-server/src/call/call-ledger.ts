@@ -13,8 +13,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ContentItem, encodeCallback, errorTextPrefix } from '@dormouse/protocol';
 import { echoOf, nameOf, type PostedCall, type TakenCall } from './call-address.ts';
-import type { Database } from './database.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { CallState, Store } from '../store/store.ts';
 import { cleaned } from './thread-store.ts';
 import { failed, ToolOutput } from '../define/tool-output.ts';
 
@@ -65,16 +65,11 @@ interface Answer {
   readonly body: string;
 }
 
-export function createCallLedger(database: Database, outbox: Outbox, log: (line: string) => void): CallLedger {
-  const { vault } = database;
+export function createCallLedger(store: Store, outbox: Outbox, log: (line: string) => void): CallLedger {
+  const { vault, calls } = store;
   const cancelled = new Map<string, number>(); // by digest: ids may be long
   const digestOf = (...parts: readonly unknown[]): string => vault.digest(JSON.stringify(parts));
-  const keep = `CASE WHEN ?1 = 'ended' THEN NULL ELSE sealed END`; // (L3)
-
-  function move(call: TakenCall, from: readonly string[], to: string): boolean {
-    const where = `key = ?2 AND state IN (${from.map((state) => `'${state}'`).join()})`;
-    return database.run(`UPDATE calls SET state = ?1, sealed = ${keep} WHERE ${where}`, to, call.key) > 0;
-  }
+  const move = (call: TakenCall, from: readonly CallState[], to: CallState): boolean => calls.move(call.key, from, to); // (L3)
 
   const send = ({ callbackUrl, groupId, trace }: TakenCall, { messageId, body }: Answer): void =>
     outbox.add({ callbackUrl, threadId: groupId, messageId, body, trace });
@@ -86,11 +81,11 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
     clean: (text: string) => string,
   ): boolean {
     const body = resultBody(call, output, to === 'subscribed', clean, log);
-    const isFirst = database.transaction(() => {
+    const isFirst = store.transaction(() => {
       if (!move(call, ['running'], body === null ? 'ended' : to)) return false;
       if (body === null) return false; // (L4)
       const answer: Answer = { messageId: randomUUID(), body };
-      database.run('UPDATE calls SET answer = ? WHERE key = ?', vault.seal('answer', answer), call.key);
+      calls.answer(call.key, vault.seal('answer', answer));
       send(call, answer);
       return true;
     });
@@ -103,39 +98,28 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
       const { groupId, id, operation, problem, deliveryKey } = posted;
       const work = digestOf(operation, posted.arguments, problem);
       const delivery = deliveryKey === undefined ? null : digestOf(deliveryKey);
-      const recently = `delivery IS NOT NULL OR state = 'running' OR at > ?5`;
-      const isSame = `work IS NULL OR (work = ?3 AND delivery IS ?4 AND (${recently}))`; // no work: an older release
-      const known = database.one(
-        `SELECT key FROM calls WHERE thread = ?1 AND call = ?2 AND (${isSame}) ORDER BY at DESC LIMIT 1`,
-        groupId,
-        id,
-        work,
-        delivery,
-        Date.now() - repetitionMsMax,
-      );
-      if (known !== undefined) return { isNew: false, call: { ...posted, key: String(known['key']) } };
+      const row = { thread: groupId, call: id, work, delivery };
+      const known = calls.repeated(row, Date.now() - repetitionMsMax);
+      if (known !== undefined) return { isNew: false, call: { ...posted, key: known.key } };
       const call = { ...posted, key: randomBytes(16).toString('base64url') };
-      const insert = `INSERT INTO calls (key, thread, call, state, operation, sealed, at, work, delivery)
-        VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?)`;
-      database.run(insert, call.key, groupId, id, operation, vault.seal('call', call), Date.now(), work, delivery);
+      calls.add({ ...row, key: call.key, operation, sealed: vault.seal('call', call), at: Date.now() });
       return { isNew: true, call };
     },
     repeat(call) {
-      const row = database.one('SELECT state, answer FROM calls WHERE key = ?', call.key);
-      if (row === undefined || row['state'] === 'running') return;
-      const body = row['answer'] === null ? resultBody(call, failed(forgottenText), false, (text) => text, log) : null;
-      if (row['answer'] !== null) send(call, vault.open('answer', row['answer']) as Answer);
+      const row = calls.get(call.key);
+      if (row === undefined || row.state === 'running') return;
+      const body = row.answer === null ? resultBody(call, failed(forgottenText), false, (text) => text, log) : null;
+      if (row.answer !== null) send(call, vault.open('answer', row.answer) as Answer);
       else if (body !== null) send(call, { messageId: randomUUID(), body });
     },
     settle: (call, output, clean) => finish(call, output, 'ended', clean),
     confirm: (call, text, clean) => finish(call, new ToolOutput({ text }), 'subscribed', clean),
     end: (call) => void move(call, ['running', 'subscribed'], 'ended'),
-    isOpen: (call) => database.one(`SELECT 1 FROM calls WHERE key = ? AND state = 'running'`, call.key) !== undefined,
-    setAsking: (call, isAsking) =>
-      void database.run('UPDATE calls SET asking = ? WHERE key = ?', Number(isAsking), call.key),
-    isAsking: (call) => database.one('SELECT 1 FROM calls WHERE key = ? AND asking = 1', call.key) !== undefined,
+    isOpen: (call) => calls.get(call.key)?.state === 'running',
+    setAsking: (call, isAsking) => calls.setAsking(call.key, isAsking),
+    isAsking: (call) => calls.get(call.key)?.isAsking === true,
     rememberCancelled(threadId, callId) {
-      if (database.one('SELECT 1 FROM calls WHERE thread = ? AND call = ?', threadId, callId) !== undefined) return;
+      if (calls.keysOf(threadId, callId).length > 0) return;
       cancelled.set(digestOf(threadId, callId), Date.now());
       const [oldest] = cancelled.keys();
       if (cancelled.size > cancelledRememberedMax && oldest !== undefined) cancelled.delete(oldest);
@@ -147,22 +131,15 @@ export function createCallLedger(database: Database, outbox: Outbox, log: (line:
       return at !== undefined && (deliveryKey !== undefined || Date.now() - at <= overtakingMsMax);
     },
     left() {
-      database.run(`UPDATE calls SET restarts = restarts + 1 WHERE state = 'running' AND asking = 0`);
-      return database.all(`SELECT * FROM calls WHERE state <> 'ended' ORDER BY at`).map((row) => ({
-        call: { ...(vault.open('call', row['sealed']) as PostedCall), key: String(row['key']) },
-        state: row['state'] === 'running' ? 'running' : 'subscribed',
-        wasAsking: row['asking'] === 1,
-        restarts: Number(row['restarts']),
+      calls.countRestart();
+      return calls.open().map(({ key, state, sealed, isAsking, restarts }) => ({
+        call: { ...(vault.open('call', sealed) as PostedCall), key },
+        state: state === 'running' ? 'running' : 'subscribed',
+        wasAsking: isAsking,
+        restarts,
       }));
     },
-    sweep() {
-      database.run(`DELETE FROM calls WHERE state = 'ended' AND at < ?`, Date.now() - rememberedMsMax);
-      const oldest = `SELECT at FROM calls WHERE state = 'ended' ORDER BY at DESC LIMIT 1 OFFSET ?`;
-      database.run(`DELETE FROM calls WHERE state = 'ended' AND at <= (${oldest})`, rememberedMax);
-      const sums = `SELECT key, sum(length(answer)) OVER (ORDER BY at DESC, key) AS bytes FROM calls WHERE answer IS NOT NULL`;
-      const beyond = `SELECT key FROM (${sums}) WHERE bytes > ?`;
-      database.run(`UPDATE calls SET answer = NULL WHERE key IN (${beyond})`, answersBytesMax);
-    },
+    sweep: () => calls.sweep({ before: Date.now() - rememberedMsMax, rowsMax: rememberedMax, answersBytesMax }),
   };
 }
 

@@ -43,9 +43,8 @@ interface Running {
 export interface Calls {
   /** How many handlers run now. */
   readonly count: () => number;
-  /** Resolves when those that run now have ended. */
-  readonly ended: () => Promise<void>;
-  readonly run: (call: TakenCall) => void;
+  /** Resolves when the call has ended; never rejects. */
+  readonly run: (call: TakenCall) => Promise<void>;
   readonly cancel: (threadId: string, callId: string) => void;
   readonly closeThread: (threadId: string) => void;
   /** Ends calls left over from an earlier process with an error result, or runs them again. T26 */
@@ -64,7 +63,7 @@ export function createCalls(
   const { tools, ledger, subscriptions, log, isDurable } = parts;
   const running = new Map<string, Running>();
 
-  function run(call: TakenCall): void {
+  function run(call: TakenCall): Promise<void> {
     const entry: Running = {
       call,
       abort: new AbortController(),
@@ -78,6 +77,7 @@ export function createCalls(
     entry.done = work(entry, redactor)
       .catch((error: unknown) => abandon(call, error, redactor))
       .finally(() => running.delete(call.key));
+    return entry.done;
   }
 
   /** A call whose end has failed, perhaps because nothing can be stored: it affects no other call. (K1) */
@@ -173,6 +173,7 @@ export function createCalls(
   }
 
   function stop(entry: Running, reason: Stop): void {
+    if (running.get(entry.call.key) !== entry) return; // its handler has ended before its subscription
     entry.stop ??= reason;
     entry.abort.abort(new Error(`the call was stopped: ${reason}`));
   }
@@ -183,15 +184,12 @@ export function createCalls(
       ledger.end(call);
       if (tool?.resume !== undefined) return;
       subscriptions.of(call)?.emit(`Error: ${stoppedText}`, { associative: true, final: true });
-    } else if (tool !== undefined && restarts <= rerunsMax && beginsAgain(tool, wasAsking)) run(call);
+    } else if (tool !== undefined && restarts <= rerunsMax && beginsAgain(tool, wasAsking)) void run(call);
     else ledger.settle(call, failed(wasAsking ? askingText : restartedText), parts.redactor.clean);
   }
 
   return {
     count: () => running.size,
-    async ended() {
-      await Promise.all([...running.values()].map((entry) => entry.done));
-    },
     run,
     cancel(threadId, callId) {
       const entries = [...running.values()].filter(({ call }) => call.groupId === threadId && call.id === callId);

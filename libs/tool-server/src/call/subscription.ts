@@ -12,8 +12,8 @@
 import { randomUUID } from 'node:crypto';
 import { encodeCallback } from '@dormouse/protocol';
 import { addressOf, type CallAddress, type TakenCall } from './call-address.ts';
-import type { Database } from './database.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Store } from '../store/store.ts';
 import type { ThreadStore } from './thread-store.ts';
 import { ToolError } from '../define/tool-output.ts';
 
@@ -112,23 +112,24 @@ interface Stored {
 }
 
 export function createSubscriptions(options: {
-  readonly database: Database;
+  readonly store: Store;
   readonly outbox: Outbox;
   readonly threads: ThreadStore;
   readonly limits: SubscriptionLimits;
   readonly clean: (text: string) => string;
   readonly ended: (subscription: Subscription) => void;
 }): Subscriptions {
-  const { database, outbox, threads, limits, clean, ended } = options;
+  const { store, outbox, threads, limits, clean, ended } = options;
+  const { vault } = store;
   let isReleased = false;
   const lives = new Map<string, { readonly subscription: Subscription; readonly abort: AbortController }>();
   const idOf = ({ key }: TakenCall): string => `sub_${key}`;
   const movedIdOf = ({ id, address }: MovedSubscription): string =>
-    id ?? `sub_${database.vault.digest(JSON.stringify([address.groupId, address.id])).slice(0, 22)}`;
+    id ?? `sub_${vault.digest(JSON.stringify([address.groupId, address.id])).slice(0, 22)}`;
 
-  for (const row of database.all('SELECT * FROM subscriptions')) {
-    const { address, data } = database.vault.open('subscription', row['sealed']) as Stored;
-    revive(String(row['id']), address, String(row['tool']), data, Number(row['at']));
+  for (const { id, tool, sealed, at } of store.subscriptions.all()) {
+    const { address, data } = vault.open('subscription', sealed) as Stored;
+    revive(id, address, tool, data, at);
   }
 
   function revive(id: string, address: CallAddress, tool: string, data: unknown, openedAt: number): Subscription {
@@ -152,12 +153,12 @@ export function createSubscriptions(options: {
           associative,
           final,
         );
-        const isNew = database.transaction(() => {
+        const isNew = store.transaction(() => {
           if (eventId !== undefined && !remember(id, eventId)) return false;
-          const messageId = `evt_${eventId === undefined ? randomUUID() : database.vault.digest(`${id} ${eventId}`)}`; // (S3)
+          const messageId = `evt_${eventId === undefined ? randomUUID() : vault.digest(`${id} ${eventId}`)}`; // (S3)
           const { callbackUrl, groupId: threadId, trace } = address;
           outbox.add({ callbackUrl, threadId, body, messageId, subscriptionId: id, dueAt: paced(), trace });
-          if (final) database.run('DELETE FROM subscriptions WHERE id = ?', id);
+          if (final) store.subscriptions.delete(id);
           return true;
         });
         if (final && isNew) finish(id);
@@ -171,8 +172,7 @@ export function createSubscriptions(options: {
     return subscription;
   }
 
-  const remember = (id: string, eventId: string): boolean =>
-    database.run('INSERT OR IGNORE INTO events VALUES (?, ?, ?)', id, database.vault.digest(eventId), Date.now()) > 0;
+  const remember = (id: string, eventId: string): boolean => store.events.add(id, vault.digest(eventId), Date.now());
 
   function finish(id: string): void {
     const live = lives.get(id);
@@ -186,15 +186,15 @@ export function createSubscriptions(options: {
     const { address, family, tool, data, openedAt, expiresAt } = moved;
     const { groupId, id: callId } = address;
     const id = movedIdOf(moved);
-    const sealed = database.vault.seal('subscription', { address: addressOf(address), family, data } satisfies Stored); // (S1)
-    const statement = 'INSERT OR IGNORE INTO subscriptions VALUES (?, ?, ?, ?, ?, ?, ?)';
-    return database.run(statement, id, groupId, callId, tool, sealed, openedAt, Math.round(expiresAt)) > 0;
+    const sealed = vault.seal('subscription', { address: addressOf(address), family, data } satisfies Stored); // (S1)
+    const row = { id, thread: groupId, call: callId, tool, sealed, at: openedAt, expires: Math.round(expiresAt) };
+    return store.subscriptions.add(row);
   }
 
   /** Ends without a message, and removes its waiting events. (S2) */
   function drop(id: string): void {
     outbox.dropEvents(id); // also of a subscription that ended by a final event that is not sent yet
-    database.run('DELETE FROM subscriptions WHERE id = ?', id);
+    store.subscriptions.delete(id);
     finish(id);
   }
 
@@ -202,12 +202,11 @@ export function createSubscriptions(options: {
     open(call, tool, { data, ttlMs }, confirm) {
       const id = idOf(call);
       const now = Date.now();
-      const count = database.one('SELECT count(*) AS n FROM subscriptions WHERE thread = ?', call.groupId);
-      if (Number(count?.['n']) >= limits.subscriptionsPerThreadMax)
+      if (store.subscriptions.of(call.groupId).length >= limits.subscriptionsPerThreadMax)
         throw new ToolError(
           `this conversation has ${limits.subscriptionsPerThreadMax} subscriptions here already; cancel one first.`,
         );
-      const isOpen = database.transaction(() => {
+      const isOpen = store.transaction(() => {
         if (!confirm()) return false;
         const expiresAt = now + Math.min(ttlMs ?? Number.POSITIVE_INFINITY, limits.subscriptionMsMax);
         return insert({ id, address: call, family: call.rootThreadId, tool, data, openedAt: now, expiresAt });
@@ -215,38 +214,32 @@ export function createSubscriptions(options: {
       return isOpen ? revive(id, addressOf(call), tool, data, now) : null;
     },
     cancel(threadId, callId) {
-      const ended = `SELECT 'sub_' || key AS id FROM calls WHERE thread = ?1 AND call = ?2`; // its last event may wait
-      const open = 'SELECT id FROM subscriptions WHERE thread = ?1 AND call = ?2';
-      for (const row of database.all(`${open} UNION ${ended}`, threadId, callId)) drop(String(row['id']));
+      const ended = store.calls.keysOf(threadId, callId).map((key) => `sub_${key}`); // its last event may wait
+      const open = store.subscriptions.of(threadId).filter(({ call }) => call === callId);
+      for (const id of new Set([...open.map((row) => row.id), ...ended])) drop(id);
     },
     of: (call) => lives.get(idOf(call))?.subscription,
     closeThread(threadId) {
-      for (const row of database.all('SELECT id FROM subscriptions WHERE thread = ?', threadId))
-        drop(String(row['id']));
+      for (const { id } of store.subscriptions.of(threadId)) drop(id);
     },
     live: (tool) =>
       [...lives.values()].map((each) => each.subscription).filter((each) => tool === undefined || each.tool === tool),
     family: (root) =>
-      database.all('SELECT * FROM subscriptions ORDER BY at').flatMap((row): MovedSubscription[] => {
-        const {
-          address,
-          family = address.groupId,
-          data,
-        } = database.vault.open('subscription', row['sealed']) as Stored;
+      store.subscriptions.all().flatMap(({ id, tool, sealed, at, expires }): MovedSubscription[] => {
+        const { address, family = address.groupId, data } = vault.open('subscription', sealed) as Stored;
         if (family !== root) return [];
-        const [openedAt, expiresAt] = [Number(row['at']), Number(row['expires'])];
-        return [{ id: String(row['id']), address, family, tool: String(row['tool']), data, openedAt, expiresAt }];
+        return [{ id, address, family, tool, data, openedAt: at, expiresAt: expires }];
       }),
     adopt(moved) {
       const { address, tool, data, openedAt } = moved;
-      const isNew = database.transaction(() => {
+      const isNew = store.transaction(() => {
         threads.seen(address.groupId, moved.family);
         return insert(moved);
       });
       return isNew ? revive(movedIdOf(moved), address, tool, data, openedAt) : null;
     },
     letGo(id) {
-      database.run('DELETE FROM subscriptions WHERE id = ?', id);
+      store.subscriptions.delete(id);
       lives.get(id)?.abort.abort();
       lives.delete(id);
     },
@@ -254,15 +247,11 @@ export function createSubscriptions(options: {
       if (deadUrlStatuses.has(status)) drop(id);
     },
     sweep() {
-      for (const row of database.all('SELECT id FROM subscriptions WHERE expires <= ?', Date.now()))
+      for (const id of store.subscriptions.expired(Date.now()))
         lives
-          .get(String(row['id']))
+          .get(id)
           ?.subscription.emit('The subscription has ended: it was open for its longest time.', { final: true }); // (S5)
-      database.run(
-        'DELETE FROM events WHERE at < ? AND subscription NOT IN (SELECT id FROM subscriptions)',
-        Date.now() - 86_400_000,
-      );
-      database.run('DELETE FROM events WHERE at < ?', Date.now() - limits.subscriptionMsMax);
+      store.events.sweep(Date.now() - limits.subscriptionMsMax, Date.now() - 86_400_000);
     },
     endAll(text) {
       for (const { subscription } of [...lives.values()]) subscription.emit(text, { final: true });

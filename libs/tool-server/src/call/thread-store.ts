@@ -7,8 +7,8 @@
  */
 import { encodeCallback } from '@dormouse/protocol';
 import type { CallAddress } from './call-address.ts';
-import type { Database } from './database.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Store } from '../store/store.ts';
 
 /** What a tool remembers of a thread and the threads opened from it, until the root thread closes. JSON values. */
 export interface ThreadMemory {
@@ -30,57 +30,46 @@ export interface ThreadStore {
   readonly silentSince: (before: number) => readonly string[];
 }
 
-export function createThreadStore(database: Database, outbox: Outbox): ThreadStore {
+export function createThreadStore(store: Store, outbox: Outbox): ThreadStore {
+  const { vault } = store;
   const seen: ThreadStore['seen'] = (...threadIds) => {
-    for (const thread of new Set(threadIds))
-      database.run('INSERT INTO threads VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seen = ?2', thread, Date.now());
+    for (const thread of new Set(threadIds)) store.threads.seen(thread, Date.now());
   };
   return {
     seen,
     remembered: (root) =>
-      Object.fromEntries(
-        database
-          .all('SELECT name, sealed FROM memory WHERE thread = ?', root)
-          .map((row) => [String(row['name']), database.vault.open('memory', row['sealed'])]),
-      ),
+      Object.fromEntries(store.memory.of(root).map(({ name, sealed }) => [name, vault.open('memory', sealed)])),
     remember: (root, memory) =>
-      database.transaction(() => {
+      store.transaction(() => {
         seen(root);
-        for (const [name, value] of Object.entries(memory)) {
-          const sealed = database.vault.seal('memory', value);
-          database.run('INSERT OR IGNORE INTO memory VALUES (?, ?, ?)', root, name, sealed);
-        }
+        for (const [name, value] of Object.entries(memory))
+          store.memory.addMissing(root, name, vault.seal('memory', value));
       }),
     memoryOf: (root) => ({
       get(name) {
-        const row = database.one('SELECT sealed FROM memory WHERE thread = ? AND name = ?', root, name);
-        return row === undefined ? undefined : database.vault.open('memory', row['sealed']);
+        const sealed = store.memory.get(root, name);
+        return sealed === undefined ? undefined : vault.open('memory', sealed);
       },
-      set(name, value) {
-        const upsert = 'INSERT INTO memory VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET sealed = ?3';
-        database.run(upsert, root, name, database.vault.seal('memory', value));
-      },
-      delete: (name) => void database.run('DELETE FROM memory WHERE thread = ? AND name = ?', root, name),
+      set: (name, value) => store.memory.set(root, name, vault.seal('memory', value)),
+      delete: (name) => store.memory.delete(root, name),
     }),
     sendView(address, type, content, clean) {
       const { groupId, callbackUrl, trace } = address;
       const isEmpty = Object.keys(content).length === 0;
       const shown = cleaned(content, clean) as { [name: string]: unknown };
       const body = JSON.stringify(encodeCallback({ type: 'view_update', groupId, viewType: type, content: shown }));
-      database.transaction(() => {
-        const changes = isEmpty
-          ? database.run('DELETE FROM views WHERE thread = ? AND type = ?', groupId, type)
-          : database.run('INSERT OR REPLACE INTO views VALUES (?, ?)', groupId, type);
-        if (changes > 0) outbox.add({ callbackUrl, threadId: groupId, body, trace }); // (H2)
+      store.transaction(() => {
+        if (isEmpty && !store.views.delete(groupId, type)) return; // (H2)
+        if (!isEmpty) store.views.add(groupId, type);
+        outbox.add({ callbackUrl, threadId: groupId, body, trace });
       });
     },
     drop(thread) {
-      for (const table of ['memory', 'views', 'threads']) database.run(`DELETE FROM ${table} WHERE thread = ?`, thread);
+      store.memory.deleteOf(thread);
+      store.views.deleteOf(thread);
+      store.threads.delete(thread);
     },
-    silentSince: (before) =>
-      database
-        .all('SELECT thread FROM threads WHERE seen < ? AND thread NOT IN (SELECT thread FROM subscriptions)', before)
-        .map((row) => String(row['thread'])),
+    silentSince: store.threads.silentSince,
   };
 }
 

@@ -46,7 +46,7 @@ export interface DoorParts {
   readonly admit: (invocation: ToolInvocation) => number | null;
   readonly mayCall: (callbackUrl: string) => boolean;
   /** Stores a call, and returns the work to do once it is acknowledged. (F1) */
-  readonly take: (posted: PostedCall) => () => void;
+  readonly take: (posted: PostedCall) => () => Promise<void>;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
   readonly isAsked: (path: string) => boolean;

@@ -26,5 +26,5 @@ export interface DoorResponse {
     headers: Record<string, string | number>,
   ) => { readonly end: (body: string) => unknown };
   /** `close`: the answer has been handed over, or can no longer be. */
-  readonly once: (event: 'close', listener: () => void) => unknown;
+  readonly once: (event: 'close', listener: () => unknown) => unknown;
 }

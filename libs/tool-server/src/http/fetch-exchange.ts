@@ -12,15 +12,15 @@ export interface FetchExchange {
   readonly response: DoorResponse;
   /** The answer; 400 where the door gave none, because the body broke off. */
   readonly answer: () => Response;
-  /** Begins what follows the answer. (E2) */
-  readonly handedOver: () => void;
+  /** Begins what follows the answer, and resolves when that is done. (E2) */
+  readonly handedOver: () => Promise<void>;
 }
 
 /** `path` is the request's path below the place where the server is mounted, `base` the URL of that place. */
 export function fetchExchange(given: Request, path: string, base: string): FetchExchange {
   let complete = given.body === null;
   let answer: Response | null = null;
-  const following: (() => void)[] = [];
+  const following: (() => unknown)[] = [];
   async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = given.body?.getReader();
     try {
@@ -58,8 +58,8 @@ export function fetchExchange(given: Request, path: string, base: string): Fetch
       once: (_event, listener) => following.push(listener),
     },
     answer: () => answer ?? new Response(null, { status: 400 }),
-    handedOver: () => {
-      for (const follow of following.splice(0)) follow();
+    async handedOver() {
+      await Promise.all(following.splice(0).map((follow) => follow()));
     },
   };
 }

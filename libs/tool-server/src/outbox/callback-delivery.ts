@@ -40,12 +40,9 @@ export function createCallbackDelivery(timeoutMs: number): CallbackDelivery {
       if (target === null) return Promise.resolve({ kind: 'refused', status: 0 });
       const { host, port, path } = target;
       const headers = {
-        'content-type': 'application/json; charset=utf-8', // T14
+        ...headersOf(target, messageId, traceparent),
         'content-length': Buffer.byteLength(body),
         host: target.authority,
-        'idempotency-key': messageId,
-        ...(traceparent === null ? {} : { traceparent }),
-        ...(target.userInfo === null ? {} : { authorization: `Basic ${target.userInfo}` }),
       };
       const request = { host, port, path, method: 'POST', headers, signal, agent: target.secure ? secure : plain };
       return send(target.secure ? httpsRequest : httpRequest, request, body, timeoutMs);
@@ -67,7 +64,7 @@ function send(
     const request = start(options as URL & typeof options, (response: IncomingMessage) => {
       response.on('error', () => {}); // only the status is used; a body cut short changes nothing
       response.resume();
-      resolve(judge(response));
+      resolve(judge(response.statusCode ?? 0, response.headers['retry-after']));
     });
     let timer: NodeJS.Timeout | undefined; // starts when there is a socket: waiting for one is not the peer's fault
     request.on('socket', () => {
@@ -84,9 +81,21 @@ function send(
   });
 }
 
-function judge({ statusCode: status = 0, headers }: IncomingMessage): DeliveryAnswer {
+export const headersOf = (
+  { userInfo }: Target,
+  messageId: string,
+  traceparent: string | null,
+): Readonly<Record<string, string>> => ({
+  'content-type': 'application/json; charset=utf-8', // T14
+  'idempotency-key': messageId,
+  ...(traceparent === null ? {} : { traceparent }),
+  ...(userInfo === null ? {} : { authorization: `Basic ${userInfo}` }),
+});
+
+/** The meaning of an answer with this status and `Retry-After`. */
+export function judge(status: number, retryAfter: string | undefined): DeliveryAnswer {
   if (status < 500) return { kind: status >= 200 && status < 300 ? 'accepted' : 'refused', status }; // (P3) T16
-  const seconds = Number(headers['retry-after']);
+  const seconds = Number(retryAfter);
   const afterMs = seconds > 0 ? Math.min(seconds * 1_000, retryAfterMsMax) : undefined;
   return { kind: 'again', reason: `status ${status}`, status, ...(afterMs === undefined ? {} : { afterMs }) };
 }

@@ -1,5 +1,5 @@
 /**
- * Owns: the one SQLite file of a tool server (or its memory-only stand-in), its schema, and the key of its vault.
+ * Owns: the store of a tool server in a data directory: its one SQLite file, the schema, and the key of its vault.
  *
  * D1. One process per data directory: the file is locked exclusively, and a second opener is refused.
  * D2. WAL with synchronous=FULL: what was committed is on disk when the call returns.
@@ -12,7 +12,9 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flushDirectory, flushFile, makeDirectory, writeDurably } from './durable-file.ts';
-import { type Row, type Sqlite, sqliteFor, type SqlValue, type Statement } from './sqlite.ts';
+import { type Sqlite, sqliteFor, type Statement } from './sqlite.ts';
+import { type Sql, sqliteTables } from './sqlite-tables.ts';
+import type { Store, Values } from './store.ts';
 import { createVault, type Vault, vaultKeyBytes } from '../ask/vault.ts';
 
 /** The changes of each version; a directory of an older one gets those that it lacks. */
@@ -71,35 +73,26 @@ const schemas = [
 ];
 const schemaVersion = schemas.length;
 
-export interface Database {
-  readonly vault: Vault;
-  readonly run: (sql: string, ...values: SqlValue[]) => number;
-  readonly all: (sql: string, ...values: SqlValue[]) => Row[];
-  readonly one: (sql: string, ...values: SqlValue[]) => Row | undefined;
-  /** All or nothing; transactions may be nested, the outermost one decides. (D3) */
-  readonly transaction: <Value>(work: () => Value) => Value;
-  /** Writes the database, and the key that was made for it, into an existing directory. @throws Error in memory. */
-  readonly copyInto: (directory: string) => void;
-  readonly close: () => void;
-}
-
-/** Without `dataDir` everything is kept in memory and ends with the process; `engine` says which SQLite is used. */
-export function openDatabase(dataDir?: string, encryptionKey?: Uint8Array, engine = sqliteFor): Database {
-  const file = dataDir === undefined ? ':memory:' : join(dataDir, 'tool-server.db');
-  const open = engine(file); // a Node that cannot leaves no directory behind
-  if (dataDir !== undefined) makeDirectory(dataDir); // (D5)
+/** The store in `dataDir`, made when there is none. @throws Error for a directory that cannot be used. */
+export function openSqliteStore(dataDir: string, encryptionKey?: Uint8Array): Store {
+  const file = join(dataDir, 'tool-server.db');
+  const open = sqliteFor(file); // a Node that cannot leaves no directory behind
+  makeDirectory(dataDir); // (D5)
   const sqlite = open();
   try {
     lock(sqlite, file);
     prepare(sqlite);
     const vault = createVault(encryptionKey ?? keyOf(dataDir));
-    if (dataDir !== undefined && encryptionKey !== undefined) flushDirectory(dataDir); // (D5)
-    const database = wrap(sqlite, vault, (directory) => {
-      if (dataDir === undefined) throw new Error('a tool server without `dataDir` has nothing to copy');
-      copyInto(sqlite, dataDir, directory);
-    });
-    checkKey(database);
-    return database;
+    if (encryptionKey !== undefined) flushDirectory(dataDir); // (D5)
+    const tables = sqliteTables(sqlOf(sqlite));
+    checkKey(tables.values, vault);
+    return {
+      vault,
+      transaction: transactionOf(sqlite),
+      ...tables,
+      copyInto: (directory) => copyInto(sqlite, dataDir, directory),
+      close: () => sqlite.close(),
+    };
   } catch (error) {
     sqlite.close();
     throw error;
@@ -123,8 +116,7 @@ function prepare(sqlite: Sqlite): void {
   sqlite.exec(`BEGIN; ${schemas.slice(version).join('\n')} PRAGMA user_version = ${schemaVersion}; COMMIT`);
 }
 
-function keyOf(dataDir?: string): Uint8Array {
-  if (dataDir === undefined) return randomBytes(vaultKeyBytes);
+function keyOf(dataDir: string): Uint8Array {
   const file = join(dataDir, 'key');
   if (!existsSync(file)) writeDurably(dataDir, 'key', randomBytes(vaultKeyBytes).toString('base64')); // (D5)
   chmodSync(file, 0o600);
@@ -132,20 +124,17 @@ function keyOf(dataDir?: string): Uint8Array {
 }
 
 /** (D4) */
-function checkKey(database: Database): void {
-  const row = database.one('SELECT sealed FROM meta WHERE name = ?', 'check');
-  if (row === undefined) {
-    database.run('INSERT INTO meta VALUES (?, ?)', 'check', database.vault.seal('check', 'dormouse'));
-    return;
-  }
+function checkKey(values: Values, vault: Vault): void {
+  const check = values.get('check');
+  if (check === undefined) return values.add('check', vault.seal('check', 'dormouse'));
   try {
-    database.vault.open('check', row['sealed']);
+    vault.open('check', check);
   } catch (error) {
     throw new Error('the encryption key does not fit the data directory', { cause: error });
   }
 }
 
-function wrap(sqlite: Sqlite, vault: Vault, copyInto: Database['copyInto']): Database {
+function sqlOf(sqlite: Sqlite): Sql {
   const statements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {
     const known = statements.get(sql) ?? sqlite.prepare(sql);
@@ -153,26 +142,27 @@ function wrap(sqlite: Sqlite, vault: Vault, copyInto: Database['copyInto']): Dat
     return known;
   };
   return {
-    vault,
     run: (sql, ...values) => prepared(sql).run(values),
     all: (sql, ...values) => prepared(sql).all(values),
     one: (sql, ...values) => prepared(sql).one(values),
-    transaction(work) {
-      if (sqlite.isInTransaction()) return work();
-      sqlite.exec('BEGIN IMMEDIATE');
-      try {
-        const value = work();
-        sqlite.exec('COMMIT');
-        return value;
-      } catch (error) {
-        if (sqlite.isInTransaction()) sqlite.exec('ROLLBACK');
-        throw error;
-      }
-    },
-    copyInto,
-    close: () => sqlite.close(),
   };
 }
+
+/** (D3) */
+const transactionOf =
+  (sqlite: Sqlite): Store['transaction'] =>
+  (work) => {
+    if (sqlite.isInTransaction()) return work();
+    sqlite.exec('BEGIN IMMEDIATE');
+    try {
+      const value = work();
+      sqlite.exec('COMMIT');
+      return value;
+    } catch (error) {
+      if (sqlite.isInTransaction()) sqlite.exec('ROLLBACK');
+      throw error;
+    }
+  };
 
 /** By the connection that owns the file: no other one may open it. (D1) */
 function copyInto(sqlite: Sqlite, from: string, to: string): void {
