@@ -28,6 +28,11 @@ deny contains sprintf("%s: %s has no limit of memory", [name, container.name]) i
 	not container.resources.limits.memory
 }
 
+deny contains sprintf("%s: %s has no limit of ephemeral storage", [name, container.name]) if {
+	some container in containers
+	not container.resources.limits["ephemeral-storage"]
+}
+
 deny contains sprintf("%s: %s has no request of cpu or memory", [name, container.name]) if {
 	some container in containers
 	not requests(container)

@@ -12,7 +12,7 @@ good := {
 		"containers": [{
 			"name": "c",
 			"image": "dormouse:0.1.0",
-			"resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
+			"resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi", "ephemeral-storage": "1Gi"}},
 			"securityContext": {"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": {"drop": ["ALL"]}},
 			"startupProbe": {},
 			"livenessProbe": {"httpGet": {"path": "/healthz"}},
@@ -30,7 +30,9 @@ refused contains "image" if count(deny) == 1 with input as changed("/spec/templa
 
 refused contains "untagged" if count(deny) == 1 with input as changed("/spec/template/spec/containers/0/image", "dormouse")
 
-refused contains "memory" if count(deny) == 1 with input as changed("/spec/template/spec/containers/0/resources/limits", {})
+refused contains "memory" if count(deny) == 1 with input as changed("/spec/template/spec/containers/0/resources/limits", {"ephemeral-storage": "1Gi"})
+
+refused contains "storage" if count(deny) == 1 with input as changed("/spec/template/spec/containers/0/resources/limits", {"memory": "1Gi"})
 
 refused contains "requests" if count(deny) == 1 with input as changed("/spec/template/spec/containers/0/resources/requests", {})
 
@@ -72,4 +74,4 @@ refused contains "policy" if {
 	count(deny) == 1 with input as {"kind": "NetworkPolicy", "metadata": {"name": "a", "namespace": "n"}, "spec": {"egress": [{}]}}
 }
 
-test_each_fault_is_one_refusal if count(refused) == 21
+test_each_fault_is_one_refusal if count(refused) == 22
