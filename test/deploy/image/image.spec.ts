@@ -1,5 +1,6 @@
 // The image, built and run as it would be on a cluster: read-only, without capabilities, with little memory, by its own
-// numeric user; the signal to stop reaches the process; a conversation from inside.
+// numeric user; the signal to stop reaches the process; a conversation from inside, of `standalone` and of the five
+// services beside real servers.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { root } from '../../docs/document.ts';
 import { freePorts } from '../../services/free-ports.ts';
 import { runCommand } from '../../services/run-command.ts';
 import { type Containers, containers, npmOfThisMachine } from './containers.ts';
+import { type FiveServices, serviceNames, type Start, started, startFiveServices } from './five-services.ts';
 
 const image = 'localhost/dormouse:test';
 const hardened = [
@@ -86,6 +88,19 @@ async function ready(name: string, words: RegExp): Promise<number> {
   }
 }
 
+/** The figures of deploy/docker/README.md, which are no promise: an idle machine has others than a busy one. */
+function told(name: string, { readyMs, processorMs, residentBytes }: Start): void {
+  const mebibytes = Math.round(residentBytes / 1_048_576);
+  console.error(`image: ${name} is ready after ${readyMs} ms, ${processorMs} ms of a processor, ${mebibytes} MiB`);
+}
+
+async function exitCodeOf(name: string): Promise<number> {
+  const [state] = JSON.parse(await podman('inspect', name)) as readonly {
+    readonly State: { readonly ExitCode: number };
+  }[];
+  return state?.State.ExitCode ?? -1;
+}
+
 describe('the image', () => {
   it('has labels, a numeric user, a health check, a volume', async () => {
     const { Config: config, HealthCheck, Healthcheck } = await inspected(image);
@@ -123,7 +138,7 @@ describe('the image', () => {
   });
 
   it('runs standalone with its data on a volume, has a conversation, stops on a signal, and goes on', async () => {
-    const [port = 0, health = 0, tools = 0] = await freePorts(3);
+    const [port = 0, health = 0] = await freePorts(2);
     const volume = 'dormouse-data';
     const environment = [
       ...['--env', `DORMOUSE_PORT=${port}`, '--env', `DORMOUSE_HEALTH_PORT=${health}`],
@@ -144,6 +159,7 @@ describe('the image', () => {
         '--no-example-tools',
       );
     await start('first');
+    told('standalone', await started(podman, 'first', `http://127.0.0.1:${health}/readyz`));
     await ready('first', /ready http/);
     expect(await podman('exec', 'first', 'node', 'deploy/docker/healthy.mjs')).toContain('ready');
     const talk = (): Promise<string> =>
@@ -160,10 +176,7 @@ describe('the image', () => {
     const processes = await podman('exec', 'first', 'cat', '/proc/1/cmdline');
     expect(processes).toContain('apps/standalone/dist/main.js');
     await podman('stop', '--time', '60', 'first');
-    const [state] = JSON.parse(await podman('inspect', 'first')) as readonly {
-      readonly State: { readonly ExitCode: number };
-    }[];
-    expect(state?.State.ExitCode).toBe(0);
+    expect(await exitCodeOf('first')).toBe(0);
     await start('second');
     await ready('second', /ready http/);
     const answer = await fetch(`http://127.0.0.1:${port}/v1/threads`, {
@@ -171,7 +184,6 @@ describe('the image', () => {
     });
     expect(((await answer.json()) as { readonly data: readonly object[] }).data).toHaveLength(1);
     await podman('stop', '--time', '60', 'second');
-    expect(tools).toBeGreaterThan(0);
   });
 
   it('reads its secrets from files, and says which one is not there', async () => {
@@ -186,6 +198,92 @@ describe('the image', () => {
     await expect(
       run('--volume', `${secrets}:/secrets:ro`, '--env', 'DORMOUSE_MASTER_KEY_FILE=/secrets/master'),
     ).rejects.toThrow(/DORMOUSE_MASTER_KEY_FILE: must be 64 hexadecimal digits/);
+  });
+});
+
+describe('the five services in the image', () => {
+  let five: FiveServices | { readonly reason: string } = { reason: 'not started' };
+  beforeAll(async () => {
+    if (engine !== null) five = await startFiveServices(podman, image, hardened, folder);
+  });
+  afterAll(async () => {
+    if ('url' in five) await five.stop();
+  });
+  beforeEach((context) => {
+    if ('reason' in five) context.skip(five.reason);
+  });
+  const cluster = (): FiveServices => {
+    if ('reason' in five) throw new Error(five.reason);
+    return five;
+  };
+
+  async function call(method: string, path: string, body: object, headers: object = {}): Promise<string> {
+    const answer = await fetch(`${cluster().url}/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${cluster().key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.text();
+    expect(answer.status, `${method} ${path}: ${text}`).toBeLessThan(300);
+    return text;
+  }
+
+  it('are ready beside servers that answer', () => {
+    const { starts } = cluster();
+    for (const name of serviceNames) told(name, starts[name]);
+    expect(Object.keys(starts)).toEqual([...serviceNames]);
+  });
+
+  it('have a conversation, asked from inside the ingress gateway', async () => {
+    const asked = ['deploy/docker/run.sh', 'conversation', `--url=${cluster().url}`];
+    const said = await podman('exec', '--env', `DORMOUSE_KEY=${cluster().key}`, 'ingress-gateway', ...asked);
+    expect(said).toMatch(/the agent answered after \d+ ms: ./);
+  });
+
+  it('call a tool, which answers by callback', async () => {
+    await call('POST', '/tool-servers', { name: 'example-tools', base_url: cluster().tools });
+    const agent = {
+      name: 'assistant',
+      instructions: 'Help.',
+      model: { provider: 'demo' },
+      tool_servers: ['example-tools'],
+    };
+    await call('POST', '/agents', agent);
+    const thread = JSON.parse(await call('POST', '/threads', { agent: 'assistant' })) as { readonly id: string };
+    const question = { text: 'What is the weather in Oslo?' };
+    const said = await call('POST', `/threads/${thread.id}/messages`, question, { prefer: 'wait=60' });
+    expect(said).toContain('weather says: Oslo');
+  });
+
+  it.each([...serviceNames])('%s has no right, cannot write, and little memory', async (name) => {
+    const inside = async (command: string): Promise<string> =>
+      (await podman('exec', name, '/bin/sh', '-c', command)).trim();
+    expect(await inside("sed -n 's/^CapEff:\\t//p; s/^CapBnd:\\t//p; s/^NoNewPrivs:\\t//p' /proc/1/status")).toMatch(
+      /^0{16}\n0{16}\n1$/,
+    );
+    expect(await inside("sed -n 's/^Uid:\\t//p' /proc/1/status")).toMatch(/^10001\t10001/);
+    for (const place of ['/dormouse', '/etc', '/'])
+      expect(await inside(`touch ${place}/written 2>&1 || true`)).toMatch(/Read-only file system|Permission denied/);
+    const [limits] = JSON.parse(await podman('inspect', name)) as readonly {
+      readonly HostConfig: { readonly Memory: number; readonly ReadonlyRootfs: boolean };
+    }[];
+    expect(limits?.HostConfig).toMatchObject({ Memory: 512 * 1_048_576, ReadonlyRootfs: true });
+  });
+
+  it('is not ready where no server answers, says why, and goes on waiting', async () => {
+    const [health = 0] = await freePorts(1);
+    const nowhere = { DORMOUSE_KAFKA_BROKERS: '127.0.0.1:1', DORMOUSE_MONGO_URL_FILE: cluster().nowhere };
+    await podman('run', '--detach', ...cluster().flagsOf('waiting', health, nowhere), image, 'notifier');
+    await ready('waiting', /"waiting"/);
+    const asked = podman('exec', 'waiting', 'node', 'deploy/docker/healthy.mjs');
+    await expect(asked).rejects.toThrow(/ended with 1: .*"reason":".*(DORMOUSE_KAFKA_BROKERS|DORMOUSE_MONGO_URL)/s);
+    await podman('stop', '--time', '60', 'waiting');
+    expect(await exitCodeOf('waiting')).toBe(0);
+  });
+
+  it.each([...serviceNames])('%s stops on a signal', async (name) => {
+    await podman('stop', '--time', '60', name);
+    expect(await exitCodeOf(name)).toBe(0);
   });
 });
 
