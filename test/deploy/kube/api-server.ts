@@ -86,7 +86,9 @@ export async function startKubernetes(programs: string, folder: string): Promise
       ...[`--kubeconfig=${kubeconfig}`, '--leader-elect=false', `--bind-address=${loopback}`],
       ...[`--secure-port=${scheduler}`, `--cert-dir=${at('certificates-scheduler')}`],
     ]);
-    const played = [`--config=${join(programs, 'stages.yaml')}`, '--manage-all-nodes=true'];
+    writeFileSync(at('check.json'), JSON.stringify(checkSucceeds));
+    const stages = [join(programs, 'stages.yaml'), at('check.json')].map((file) => `--config=${file}`);
+    const played = [...stages, '--manage-all-nodes=true'];
     const asKwok = [`--kubeconfig=${kubeconfig}`, ...played, '--node-lease-duration-seconds=40'];
     await start('kwok', nodes, [...asKwok, `--server-address=${loopback}:${nodes}`], join(programs, 'kwok'));
     await until(() => apply([0, 1, 2].map(node)));
@@ -97,6 +99,21 @@ export async function startKubernetes(programs: string, folder: string): Promise
   }
   return { kubeconfig, kubectl, apply, stop };
 }
+
+/** The pod of `helm test` ends; a kubelet would run its conversation. */
+const checkSucceeds = {
+  apiVersion: 'kwok.x-k8s.io/v1alpha1',
+  kind: 'Stage',
+  metadata: { name: 'check-succeeds' },
+  spec: {
+    resourceRef: { apiGroup: 'v1', kind: 'Pod' },
+    selector: {
+      matchLabels: { 'app.kubernetes.io/component': 'conversation' },
+      matchExpressions: [{ key: '.status.phase', operator: 'In', values: ['Running'] }],
+    },
+    next: { statusTemplate: 'phase: Succeeded\n' },
+  },
+};
 
 /** Its certificate is its own; the token is what both sides know. (K1) */
 const configOf = (port: number, token: string): object => ({
