@@ -19,6 +19,7 @@ interface Finding {
   readonly check: string;
   readonly level: string;
   readonly detail: string;
+  readonly next: string | null;
 }
 
 withServices(['kafka', 'mongo', 'redis'], (urls) => {
@@ -58,7 +59,11 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
 
   it('an installation in order has no failure', () => {
     const { code, findings, found } = doctor();
-    expect(findings.map(({ check }) => check)).toEqual(['topics', 'database', 'clock', 'redis', 'disk']);
+    expect(findings.map(({ check }) => check)).toEqual([
+      'topics',
+      ...['inputs', 'dispatches', 'notices'].map((topic) => `lag of ${topic}`),
+      ...['database', 'clock', 'redis', 'disk'],
+    ]);
     expect(findings.filter(({ level }) => level === 'fail')).toEqual([]);
     expect(found('topics')?.detail).toContain('4 partitions');
     expect(code).toBe(findings.every(({ level }) => level === 'ok') ? 0 : 1);
@@ -73,12 +78,60 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     expect(without.found('database')?.detail).toContain('DORMOUSE_MONGO_URL');
   });
 
+  it('records that no process consumes are a failure; while one does, their age decides', async () => {
+    const twoMinutesAgo = Date.now() - 120_000;
+    const group = `${prefix}notifier`;
+    await asAdmin(async (kafka) => {
+      const producer = kafka.producer();
+      await producer.connect();
+      const record = (partition: number, timestamp: number) => ({
+        partition,
+        value: '{}',
+        timestamp: String(timestamp),
+      });
+      const messages = [record(1, twoMinutesAgo), record(1, Date.now()), record(3, Date.now())];
+      await producer.send({ topic: `${prefix}notices`, messages });
+      await producer.disconnect();
+    });
+    const alone = doctor();
+    expect(alone.found('lag of inputs')).toMatchObject({ level: 'ok' });
+    expect([alone.code, alone.found('lag of notices')]).toEqual([
+      2,
+      expect.objectContaining({ level: 'fail', next: 'Start a notifier.' }),
+    ]);
+    expect(alone.found('lag of notices')?.detail).toMatch(/^3 records wait, the oldest for 1[2-9]\d s; no process in/);
+    await asAdmin(async (kafka) => {
+      const consumer = kafka.consumer({ groupId: group });
+      await consumer.connect();
+      const joined = new Promise<void>((resolve) => void consumer.on('consumer.group_join', () => resolve()));
+      await consumer.subscribe({ topic: `${prefix}notices`, fromBeginning: true });
+      await consumer.run({ autoCommit: false, eachMessage: async () => {} });
+      await joined;
+      const held = doctor();
+      expect(held.found('lag of notices')).toMatchObject({
+        level: 'warn',
+        next: expect.stringContaining('Start more of notifier, at most one per partition'),
+      });
+      await consumer.commitOffsets([{ topic: `${prefix}notices`, partition: 1, offset: '1' }]);
+      expect(doctor().found('lag of notices')).toMatchObject({
+        level: 'ok',
+        detail: expect.stringMatching(/^2 records/),
+      });
+      await consumer.commitOffsets([1, 3].map((partition) => ({ topic: `${prefix}notices`, partition, offset: '2' })));
+      await consumer.disconnect();
+    });
+    expect(doctor().found('lag of notices')).toMatchObject({
+      level: 'ok',
+      detail: expect.stringMatching(/^0 records/),
+    });
+  });
+
   it('a missing index, another database and a missing topic are failures, with the command', async () => {
     const connection = await mongoose.createConnection(urls.mongo).asPromise();
-    await connection.getClient().db(database).collection('commits').dropIndex('decided_once');
+    await connection.getClient().db(database).collection('commits').dropIndex('decided_in_shard');
     await connection.close();
     const { code, found } = doctor();
-    expect([code, found('database')?.detail]).toEqual([2, expect.stringContaining('commits.decided_once')]);
+    expect([code, found('database')?.detail]).toEqual([2, expect.stringContaining('commits.decided_in_shard')]);
     expect(run(['setup']).status).toBe(0);
     expect(doctor().found('database')?.level).toBe('ok');
     const elsewhere = Object.assign(new URL(urls.mongo), { pathname: `/${database}_other` }).href;

@@ -165,18 +165,18 @@ withServices(['mongo'], ({ mongo }) => {
       const database = freshDatabase();
       const stores = await openMongo({ url: mongo, database, indexes: 'make' });
       await stores.close();
-      await withCommits(database, (commits) => commits.dropIndex('decided_once'));
+      await withCommits(database, (commits) => commits.dropIndex('decided_in_shard'));
       await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
         code: 'INDEX_MISSING',
-        message: 'These indexes are missing: commits.decided_once. Make them with: npm run setup',
+        message: 'These indexes are missing: commits.decided_in_shard. Make them with: npm run setup',
       });
       await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
       await (await openMongo({ url: mongo, database, indexes: 'check' })).close();
     });
 
     it.each<[string, string, string, Mongoose.mongo.IndexSpecification, Mongoose.mongo.CreateIndexesOptions]>([
-      ['that is not unique', 'commits', 'decided_once', { decided: 1 }, { sparse: true }],
-      ['that is not sparse', 'commits', 'decided_once', { decided: 1 }, { unique: true }],
+      ['that is not unique', 'commits', 'decided_in_shard', { shard: 1, decided: 1 }, {}],
+      ['that is sparse', 'commits', 'decided_in_shard', { shard: 1, decided: 1 }, { unique: true, sparse: true }],
       ['of other fields', 'timers', 'by_due', { partition: 1 }, {}],
       ['of another order', 'agents', 'by_name', { tenant: 1, name: 1, version: 1 }, {}],
       ['that expires later', 'sealed', 'expiry', { expiry: 1 }, { expireAfterSeconds: 60 }],
@@ -202,7 +202,11 @@ withServices(['mongo'], ({ mongo }) => {
       for (const indexes of ['check', 'make'] as const)
         await (await openMongo({ url: mongo, database, indexes })).close();
       await withCommits(database, async (commits) =>
-        expect((await commits.indexes()).map(({ name }) => name)).toEqual(['_id_', 'decided_once', 'of_an_operator']),
+        expect((await commits.indexes()).map(({ name }) => name)).toEqual([
+          '_id_',
+          'decided_in_shard',
+          'of_an_operator',
+        ]),
       );
     });
 
@@ -218,11 +222,11 @@ withServices(['mongo'], ({ mongo }) => {
       for (const indexes of ['make', 'check', 'make'] as const)
         await (await openMongo({ url: mongo, database, indexes })).close();
       await withCommits(database, async (commits) => {
-        await commits.dropIndex('decided_once');
-        await commits.createIndex({ inputs: 1 }, { name: 'decided_once' });
+        await commits.dropIndex('decided_in_shard');
+        await commits.createIndex({ inputs: 1 }, { name: 'decided_in_shard' });
       });
       await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
-        message: expect.stringContaining('not what they must be: commits.decided_once.'),
+        message: expect.stringContaining('not what they must be: commits.decided_in_shard.'),
       });
       expect(spy).toHaveBeenCalled();
     });
@@ -237,15 +241,15 @@ withServices(['mongo'], ({ mongo }) => {
       expect(await appendOne(older.log, commitOf(freshKey(), 0, { inputs: [] }))).toBe('appended');
       await older.close();
       await withCommits(database, async (commits) => {
-        await commits.dropIndex('decided_once');
-        await commits.updateMany({}, { $unset: { decided: '' } });
+        await commits.dropIndex('decided_in_shard');
+        await commits.updateMany({}, { $unset: { decided: '', shard: '' } });
         await commits.createIndex(
           { tenant: 1, thread: 1, inputs: 1 },
           { name: 'input_once', unique: true, partialFilterExpression: { 'inputs.0': { $exists: true } } },
         );
       });
       await expect(openMongo({ url: mongo, database, indexes: 'check' })).rejects.toMatchObject({
-        message: expect.stringContaining('commits.decided_once'),
+        message: expect.stringContaining('commits.decided_in_shard'),
       });
       const stores = await openMongo({ url: mongo, database, indexes: 'make' });
       expect(await stores.log.findByInputs(decided, ['c:2', 'c:3'])).toEqual([decided, null]);
@@ -253,7 +257,7 @@ withServices(['mongo'], ({ mongo }) => {
       expect(await appendOne(stores.log, commitOf(decided, 1, { inputs: ['c:2'] }))).toBe('duplicate');
       await stores.close();
       await withCommits(database, async (commits) =>
-        expect((await commits.indexes()).map(({ name }) => name)).toEqual(['_id_', 'decided_once']),
+        expect((await commits.indexes()).map(({ name }) => name)).toEqual(['_id_', 'decided_in_shard']),
       );
       await (await openMongo({ url: mongo, database, indexes: 'make' })).close();
     });

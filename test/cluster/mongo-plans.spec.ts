@@ -51,7 +51,7 @@ withServices(['mongo'], ({ mongo: url }) => {
 
   it.each<[string, string, () => Promise<unknown>]>([
     [
-      'decided_once',
+      'decided_in_shard',
       'the commits that decided some inputs',
       () => stores.log.findByInputs(keyOf(7), ['input_2', 'no']),
     ],

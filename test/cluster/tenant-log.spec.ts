@@ -125,12 +125,18 @@ withServices(['mongo'], ({ mongo: url }) => {
     for (const version of [0, 1, 2]) await append(older, ...keys.map((key) => commitOf(key, version)));
     await append(older, commitOf(keys[0]!, 3, { inputs: [] }));
     await withCommits(database, async (commits, all) => {
+      await commits.dropIndex('decided_in_shard');
       for (const { _id, decided } of await commits.find().toArray()) {
         const inputs = decided.filter((name) => !/,\d+,\d+\]$/.test(name));
-        const change = inputs.length === 0 ? { $unset: { decided: '' } } : { $set: { decided: inputs } };
+        const named = inputs.length > 0;
+        const change = {
+          $unset: { shard: '', ...(named ? {} : { decided: '' }) },
+          ...(named && { $set: { decided: inputs } }),
+        };
         await commits.updateOne({ _id }, change as never);
       }
-      await all.dropCollection('migrations');
+      await commits.createIndex({ decided: 1 }, { name: 'decided_once', unique: true, sparse: true });
+      for (const name of ['migrations', 'sharding']) await all.dropCollection(name);
     });
     await expect(open(database, 'check')).rejects.toMatchObject({ message: expect.stringContaining('npm run setup') });
     await open(database);

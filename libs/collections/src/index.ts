@@ -3,6 +3,7 @@ export * from './backoff.ts';
 export * from './bounded-map.ts';
 export * from './end-of-tick.ts';
 export * from './fair-semaphore.ts';
+export * from './murmur2.ts';
 export * from './on-abort.ts';
 export * from './shared-reads.ts';
 export * from './thread-map.ts';

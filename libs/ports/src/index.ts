@@ -11,6 +11,7 @@ export * from './stores/inbox.ts';
 export * from './bus/input-bus.ts';
 export * from './bus/live-feed.ts';
 export * from './bus/partition-load.ts';
+export * from './bus/partitioner.ts';
 export * from './world/logger.ts';
 export * from './world/metric-table.ts';
 export * from './world/metrics.ts';

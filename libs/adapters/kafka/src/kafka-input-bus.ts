@@ -11,12 +11,12 @@ import {
   type InputConsumer,
   isThreadInput,
   type Logger,
+  recordKeyOf,
   type ThreadKey,
 } from '@dormouse/ports';
 import { upcastInput } from '@dormouse/thread';
 import type { KafkaMessage } from 'kafkajs';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
-import { recordKeyOf } from './partitions.ts';
 import type { RecordSender } from './record-sender.ts';
 
 export interface InputBusDeps {

@@ -11,13 +11,13 @@ import {
   Fault,
   type Logger,
   placeKeyOf,
+  recordKeyOf,
   type ThreadKey,
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
-import { recordKeyOf } from './partitions.ts';
 import type { RecordSender } from './record-sender.ts';
 
 export interface WorkBusDeps {

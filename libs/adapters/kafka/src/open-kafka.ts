@@ -1,5 +1,6 @@
 // Opens both buses of the cluster topology over one Kafka.
 import {
+  createPartitioner,
   type InputBus,
   type Logger,
   type Metrics,
@@ -12,13 +13,21 @@ import type { Admin, Kafka, PartitionerArgs, SASLOptions } from 'kafkajs';
 import type { ConnectionOptions } from 'node:tls';
 import { createBrokerProbe } from './broker-probe.ts';
 import { type GroupConsumer, type GroupHandlers, joinGroup } from './group-consumer.ts';
+import { groupLagOf, type GroupLag } from './group-lags.ts';
 import { type BusIdentity, clusterName, marksUnder, putMark } from './installation-mark.ts';
 import { createClient, faultOf } from './kafka-client.ts';
 import { createInputBus } from './kafka-input-bus.ts';
 import { createWorkBus } from './kafka-work-bus.ts';
-import { createPartitioner } from './partitions.ts';
 import { createRecordSender } from './record-sender.ts';
-import { type CheckedTopics, checkTopics, copiesOf, ensureTopics, type TopicName, type TopicPlan } from './topics.ts';
+import {
+  type CheckedTopics,
+  checkTopics,
+  copiesOf,
+  ensureTopics,
+  type TopicName,
+  topicNames,
+  type TopicPlan,
+} from './topics.ts';
 
 export interface KafkaOptions {
   readonly brokers: readonly string[];
@@ -50,6 +59,8 @@ export interface KafkaBus {
   readonly identity: BusIdentity;
   /** What the consumers of this process have in hand. */
   load(): Promise<readonly PartitionLoad[]>;
+  /** What each consumer group has not finished, of all processes. @throws Fault UNAVAILABLE. */
+  lags(): Promise<readonly GroupLag[]>;
   /** Installations that have marked these topics; exactly one, once they are set up. @throws Fault UNAVAILABLE. */
   marks(): Promise<readonly string[]>;
   /** Marks the topics as this installation's. @throws Fault UNAVAILABLE. */
@@ -150,6 +161,10 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
       const all = [...consumers].flatMap(([topic, ours]) => [...ours].map((each) => loadOf(topic, each)));
       return (await Promise.all(all)).flat();
     },
+    lags: () =>
+      withAdmin(kafka, (admin) =>
+        Promise.all(topicNames.map((topic) => groupLagOf(admin, prefix, { topic, group: prefix + groupNames[topic] }))),
+      ),
     marks: () => withAdmin(kafka, (admin) => marksUnder(admin, prefix)),
     mark: (installation) =>
       withAdmin(kafka, (admin) => putMark(admin, { prefix, installation, replication: copies }, logger)),

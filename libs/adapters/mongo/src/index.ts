@@ -1,4 +1,5 @@
 export type { Installation, InstallationBus, InstallationRecord } from './stores/installation.ts';
 export { openMongo, type MongoOptions, type MongoStores } from './open-mongo.ts';
 export type { MongoCounters } from './mongo-server.ts';
+export { type ShardingStatement, shardingStatements } from './sharding.ts';
 export { mongoUrlProblem } from './url-problem.ts';

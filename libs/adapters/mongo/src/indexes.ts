@@ -4,15 +4,16 @@
 // Invariants:
 //   X1. An index is never changed under its name: a change of shape is a new name.
 //   X2. A partial index serves only queries that contain its condition: others scan the whole collection.
-//   X3. Where `decided_once` exists, every commit names what it decided: the index is created after the last commit
-//       does, and the index that it replaces is dropped last. Until then no process starts.
+//   X3. Where `decided_in_shard` exists, every commit has its shard and names what it decided: the index is created
+//       after the last commit does, and those that it replaces are dropped last. Until then no process starts.
 //   X4. An index that no schema declares is left alone: an operator may have made it.
 //   X5. Where the server returns no options of any index, name and key decide whether an index is the declared one.
 import { Fault } from '@dormouse/ports';
 import type { IndexDefinition, IndexOptions, Model } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
 import { decidedOnce } from './stores/commit-document.ts';
-import { nameOldInputs } from './stores/name-old-inputs.ts';
+import { shardOldCommits } from './stores/shard-old-commits.ts';
+import type { Shards } from './stores/shards.ts';
 
 /** As a schema declares it. */
 interface Index {
@@ -32,24 +33,31 @@ interface IndexDiff {
 }
 
 const decidedIndex = `commits.${decidedOnce}`;
-/** The index that `decided_once` replaces. */
-const retiredIndex = 'commits.input_once';
+/** The indexes that it replaces. */
+const retiredIndexes = ['commits.input_once', 'commits.decided_once'];
 const indexNotFound = 27;
 
 /** Creates what is missing, changes no existing index, and drops what has a successor. `areNew`: that of decided inputs
  * was missing. */
-export async function ensureIndexes(server: MongoServer): Promise<{ readonly areNew: boolean }> {
+export async function ensureIndexes(
+  server: MongoServer,
+  shards: Shards,
+  { hasOldCommits }: { readonly hasOldCommits: boolean },
+): Promise<{ readonly areNew: boolean }> {
   const { missing, extra } = await diffOf(server);
   const areNew = missing.some(({ name }) => name === decidedIndex);
-  if (areNew) await nameOldInputs(server); // (X3)
+  if (areNew || hasOldCommits) await shardOldCommits(server, shards); // (X3)
   for (const { model, key, options } of missing)
     await server.write(() => model.createIndexes({ toCreate: [[key, options]] } as object));
-  if (extra.includes(retiredIndex)) await dropRetired(server);
+  for (const retired of retiredIn(extra)) await dropRetired(server, retired);
   return { areNew };
 }
 
-async function dropRetired(server: MongoServer): Promise<void> {
-  const [collection = '', name = ''] = retiredIndex.split('.');
+const retiredIn = (extra: readonly string[]): readonly string[] =>
+  retiredIndexes.filter((name) => extra.includes(name));
+
+async function dropRetired(server: MongoServer, retired: string): Promise<void> {
+  const [collection = '', name = ''] = retired.split('.');
   try {
     await server.write(() => server.connection.collection(collection).dropIndex(name));
   } catch (error) {
@@ -62,8 +70,9 @@ async function dropRetired(server: MongoServer): Promise<void> {
 export async function indexProblem(server: MongoServer): Promise<string | null> {
   const { missing, different, extra } = await diffOf(server);
   if (missing.length > 0) return `These indexes are missing: ${listed(missing)}. Make them with: npm run setup`;
-  if (extra.includes(retiredIndex))
-    return `The index ${retiredIndex} of an older version is still there: bring the database along, with the services stopped, with: npm run setup`;
+  const [retired] = retiredIn(extra);
+  if (retired !== undefined)
+    return `The index ${retired} of an older version is still there: bring the database along, with the services stopped, with: npm run setup`;
   const others = different.length === 0 ? [] : await reallyDifferent(server, different);
   if (others.length === 0) return null;
   return `These indexes are not what they must be: ${listed(others)}. Drop them, and make them anew with: npm run setup`;

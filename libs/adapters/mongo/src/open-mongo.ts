@@ -17,18 +17,22 @@ import { createSnapshots } from './stores/snapshots.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createTenantLog } from './stores/tenant-log.ts';
 import { createThreadLog } from './stores/thread-log.ts';
+import { hasCommits, settleShards } from './stores/shard-old-commits.ts';
+import { knownShards, type Shards, storedShards } from './stores/shards.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
 import { createTimers, onePartition, type Partitions } from './stores/timers.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
 
 export interface MongoOptions extends ServerOptions {
-  /** The bus's partitions; without them this process fires every timer. */
+  /** The bus's partitions; without them this process fires every timer. A new database gets as many shards. */
   readonly partitions?: Partitions | undefined;
   /** `make` creates what is missing and migrates an older database; `check` refuses to open without it. */
   readonly indexes: 'make' | 'check';
   /** Called before anything is created or checked: it rejects when this database must not be used. */
   readonly look?: (installation: InstallationRecord) => Promise<void>;
+  /** Called before commits of an older version are changed: it rejects while a process may still write such. */
+  readonly beforeMigration?: () => Promise<void>;
 }
 
 /** All of the cluster's but its buses and what Redis remembers. */
@@ -36,6 +40,8 @@ export interface MongoStores extends Omit<Stores, 'inputs' | 'work' | 'dedup' | 
   readonly installation: InstallationRecord;
   /** Its name. */
   readonly database: string;
+  /** The shards of its log. */
+  readonly shards: number;
   /** The time of the server, milliseconds since the epoch. @throws Fault UNAVAILABLE. */
   now(): Promise<number>;
   counters(): MongoCounters;
@@ -47,23 +53,14 @@ export interface MongoStores extends Omit<Stores, 'inputs' | 'work' | 'dedup' | 
 /** @throws Fault UNAVAILABLE, INDEX_MISSING. */
 export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   const server = await connectServer(options);
-  const { partitions = onePartition } = options;
-  const stores = storesOver(server, partitions);
-  try {
-    await options.look?.(stores.installation);
-    if (options.indexes === 'make') {
-      const { areNew } = await ensureIndexes(server);
-      await placeOldCommits(server, partitions, { again: areNew });
-    }
-    const problem = (await indexProblem(server)) ?? (await placesProblem(server));
-    if (problem !== null) throw new Fault('INDEX_MISSING', problem);
-  } catch (error) {
+  const { stores, shards } = await preparedStores(server, options).catch(async (error: unknown) => {
     await server.close();
     throw error;
-  }
+  });
   return {
     ...stores,
     database: server.connection.name,
+    shards: shards.count,
     now: () => server.now(),
     counters: () => ({ ...server.counted }),
     ping: () => server.ping(),
@@ -71,18 +68,39 @@ export async function openMongo(options: MongoOptions): Promise<MongoStores> {
   };
 }
 
-function logsOver(server: MongoServer, partitions: Partitions) {
+async function preparedStores(server: MongoServer, options: MongoOptions) {
+  const { partitions = onePartition, indexes, look, beforeMigration } = options;
+  const installation = createInstallationRecord(server);
+  await look?.(installation);
+  const hasOldCommits = indexes === 'make' && (await mayHaveOldCommits(server));
+  if (hasOldCommits) await beforeMigration?.();
+  const shards = indexes === 'make' ? await settleShards(server, partitions.count) : await knownShards(server);
+  const stores = { ...storesOver(server, partitions, shards), installation };
+  if (indexes === 'make') {
+    const { areNew } = await ensureIndexes(server, shards, { hasOldCommits });
+    await placeOldCommits(server, shards, { again: areNew });
+  }
+  const problem = (await indexProblem(server)) ?? (await placesProblem(server));
+  if (problem !== null) throw new Fault('INDEX_MISSING', problem);
+  return { stores, shards };
+}
+
+/** Some may be without a shard or a place. */
+const mayHaveOldCommits = async (server: MongoServer): Promise<boolean> =>
+  ((await storedShards(server)) === null || (await placesProblem(server)) !== null) && hasCommits(server);
+
+function logsOver(server: MongoServer, shards: Shards) {
   const commits = server.connection.model<CommitDocument>('Commit', commitSchema);
-  const places = createCommitPlaces(server, commits, partitions);
+  const places = createCommitPlaces(server, commits, shards);
   return {
-    log: createThreadLog(server, commits, places),
-    tenantLog: createTenantLog(server, commits, places, partitions),
+    log: createThreadLog(server, commits, places, shards),
+    tenantLog: createTenantLog(server, commits, places, shards),
   };
 }
 
 /** Registers every model: `indexes.ts` looks at those that are registered. */
-const storesOver = (server: MongoServer, partitions: Partitions) => ({
-  ...logsOver(server, partitions),
+export const storesOver = (server: MongoServer, partitions: Partitions, shards: Shards) => ({
+  ...logsOver(server, shards),
   snapshots: createSnapshots(server),
   timers: createTimers(server, partitions),
   directory: createThreadDirectory(server),
@@ -101,5 +119,4 @@ const storesOver = (server: MongoServer, partitions: Partitions) => ({
   toolActivity: createToolActivity(server),
   callbackCounts: createCallbackCounts(server),
   inbox: createInbox(server),
-  installation: createInstallationRecord(server),
 });

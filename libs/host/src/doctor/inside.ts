@@ -4,7 +4,7 @@
 // Invariants:
 //   I1. Nothing is made or changed. A server that does not answer is a finding, and the others are looked at all the
 //       same.
-import { type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
+import { type GroupLag, type KafkaBus, openKafka } from '@dormouse/adapter-kafka';
 import { type InstallationRecord, openMongo } from '@dormouse/adapter-mongo';
 import { inspectRedis } from '@dormouse/adapter-redis';
 import { Fault, type Logger } from '@dormouse/ports';
@@ -48,11 +48,51 @@ export async function examineServers(config: ClusterConfig, logger: Logger): Pro
     const { partitions, prefix } = kafka.identity;
     const detail = `three topics under ${prefix}, ${partitions} partitions each, retention in order`;
     findings.push(finding('topics', 'ok', detail));
+    findings.push(...(await lagsOf(kafka)));
   }
   findings.push(...(await databaseOf(config, kafka)));
   await kafka?.close();
   return [...findings, await redisOf(config), await diskOf()];
 }
+
+async function lagsOf(kafka: KafkaBus): Promise<readonly Finding[]> {
+  try {
+    return (await kafka.lags()).map((lag) => lagFinding(lag, kafka.identity.partitions));
+  } catch (error) {
+    return [failed('lag', error)];
+  }
+}
+
+const consumers: Readonly<Record<GroupLag['topic'], string>> = {
+  inputs: 'thread-processor',
+  dispatches: 'tool-dispatcher',
+  notices: 'notifier',
+};
+
+/** Delays that need no operator end before this: a takeover, a restart, a burst. */
+const lagWarnMs = 60_000;
+
+export function lagFinding({ topic, group, members, records, oldestMs }: GroupLag, partitions: number): Finding {
+  const check = `lag of ${topic}`;
+  const service = consumers[topic];
+  const consumedBy = members === 0 ? 'no process' : `${members} of ${partitions} possible processes`;
+  const oldest = records === 0 ? '' : `, the oldest for ${Math.round(oldestMs / 1_000)} s`;
+  const detail = `${records} records wait${oldest}; ${consumedBy} in the group ${group}`;
+  if (records === 0) return finding(check, 'ok', detail);
+  if (members === 0) return finding(check, 'fail', detail, `Start a ${service}.`);
+  if (oldestMs < lagWarnMs) return finding(check, 'ok', detail);
+  const more =
+    members < partitions
+      ? `Start more of ${service}, at most one per partition`
+      : `Every partition has its ${service}: larger machines`;
+  return finding(check, 'warn', detail, `${more}; what else may hold them: docs/runbooks/${runbooks[topic]}.md`);
+}
+
+const runbooks: Readonly<Record<GroupLag['topic'], string>> = {
+  inputs: 'DormouseOldestInput',
+  dispatches: 'DormouseConsumerLagGrowing',
+  notices: 'DormouseConsumerLagGrowing',
+};
 
 async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promise<readonly Finding[]> {
   try {
@@ -65,7 +105,11 @@ async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promis
       const detail = `its clock differs by ${Math.round(skewMs / 1_000)} s from this one`;
       const next = 'Let NTP set both clocks: timers and the order of ids depend on them.';
       return [
-        finding('database', 'ok', `${mongo.database}: its indexes are there, and it belongs to these topics`),
+        finding(
+          'database',
+          'ok',
+          `${mongo.database}: its indexes are there, ${mongo.shards} shards of the log, and it belongs to these topics`,
+        ),
         skewMs > skewMsMax ? finding('clock', 'warn', detail, next) : finding('clock', 'ok', detail),
       ];
     } finally {

@@ -8,6 +8,7 @@
 //       it at once.
 import 'reflect-metadata';
 import { fileURLToPath } from 'node:url';
+import type { ShardingStatement } from '@dormouse/adapter-mongo';
 import { Fault, type Logger } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import type { DynamicModule } from '@nestjs/common';
@@ -29,7 +30,7 @@ import { examineServers, exitCodeOf, textOf } from '../doctor/inside.ts';
 import { rateGateOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
-import { type Need, setUpCluster } from '../platform/topology.ts';
+import { type Need, setUpCluster, shardingOf } from '../platform/topology.ts';
 import { type Services, servicesOf } from '../services.ts';
 import { version } from '../version.ts';
 import { arrivalLimitsOf } from './arrival-limits.ts';
@@ -55,17 +56,18 @@ interface Progress {
 
 /** Runs until a signal comes; the directory `builtConsole` need not be there. Never returns: it ends the process. */
 export async function runService(name: ServiceName, builtConsole: URL | null = null): Promise<never> {
-  const { config, isSetup, isDoctor, isJson } = clusterConfigOrEnd();
+  const { config, task, isJson } = clusterConfigOrEnd();
   const logger = createJsonLogger(config.LOG_LEVEL, name);
   const stopped = stopSignal();
   const undo: Undo = [];
   try {
-    if (isDoctor) {
+    if (task === 'doctor') {
       const findings = await examineServers(config, createJsonLogger('silent', name));
       process.stdout.write(textOf(findings, isJson));
       return process.exit(exitCodeOf(findings));
     }
-    if (isSetup) {
+    if (task === 'shard') return finish(0, shardingText(await shardingOf(config), isJson));
+    if (task === 'setup') {
       await patiently(
         () => setUpCluster(config, logger),
         logger,
@@ -87,25 +89,38 @@ export async function runService(name: ServiceName, builtConsole: URL | null = n
 }
 
 const jsonFlag = '--json';
+const shardFlag = '--shard';
 
 interface Asked {
   readonly config: ClusterConfig;
-  readonly isSetup: boolean;
-  readonly isDoctor: boolean;
+  readonly task: 'run' | 'setup' | 'shard' | 'doctor';
   readonly isJson: boolean;
 }
 
 function clusterConfigOrEnd(): Asked {
-  const [first, ...rest] = process.argv.slice(2);
-  const isSetup = first === 'setup';
-  const isDoctor = first === 'doctor';
-  const isJson = isDoctor && rest.includes(jsonFlag);
-  const own = isDoctor ? rest.filter((flag) => flag !== jsonFlag) : rest;
-  const reading = readConfig(isSetup || isDoctor ? own : process.argv.slice(2));
+  const { task, isJson, flags } = askedBy(process.argv.slice(2));
+  const reading = readConfig(flags);
   if (reading.ok === 'help') return finish(0, reading.text);
   if (!reading.ok) return finish(1, settingsText(reading.problems));
   if (!isCluster(reading.config)) return finish(1, settingsText([clusterWanted]));
-  return { config: reading.config, isSetup, isDoctor, isJson };
+  return { config: reading.config, task, isJson };
+}
+
+/** `flags`: those of settings. */
+function askedBy(args: readonly string[]): Omit<Asked, 'config'> & { readonly flags: string[] } {
+  const [first, ...rest] = args;
+  const without = (...own: readonly string[]): string[] => rest.filter((flag) => !own.includes(flag));
+  const isJson = rest.includes(jsonFlag);
+  if (first === 'doctor') return { task: 'doctor', isJson, flags: without(jsonFlag) };
+  if (first !== 'setup') return { task: 'run', isJson: false, flags: [...args] };
+  if (!rest.includes(shardFlag)) return { task: 'setup', isJson: false, flags: rest };
+  return { task: 'shard', isJson, flags: without(shardFlag, jsonFlag) };
+}
+
+/** A script for mongosh, or a line of JSON for each statement. */
+function shardingText(statements: readonly ShardingStatement[], isJson: boolean): string {
+  const lines = statements.map((each) => (isJson ? JSON.stringify(each) : `${each.run}; // ${each.why}`));
+  return `${lines.join('\n')}\n`;
 }
 
 const clusterWanted =

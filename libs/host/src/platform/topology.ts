@@ -5,10 +5,16 @@
 //   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them, and with
 //       those of another installation.
 import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
-import { type InstallationRecord, type MongoStores, openMongo } from '@dormouse/adapter-mongo';
+import {
+  type InstallationRecord,
+  type MongoStores,
+  openMongo,
+  type ShardingStatement,
+  shardingStatements,
+} from '@dormouse/adapter-mongo';
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import { openSqlite, type PinnedDatabase } from '@dormouse/adapter-sqlite';
-import type { Logger, Metrics, PartitionLoad, Stores } from '@dormouse/ports';
+import { Fault, type Logger, type Metrics, type PartitionLoad, type Stores } from '@dormouse/ports';
 import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../config.ts';
 import { tlsOptions } from '../tls-files.ts';
 import { openClockOffset } from './clock-offset.ts';
@@ -134,11 +140,31 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
   let mongo: MongoStores | null = null;
   try {
     const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation });
-    mongo = await openMongo({ ...mongoOptions(config), indexes: 'make', look, partitions: kafka.partitions });
+    const beforeMigration = (): Promise<void> => refuseWriters(kafka);
+    const { partitions: ofTopics } = kafka;
+    mongo = await openMongo({ ...mongoOptions(config), indexes: 'make', look, partitions: ofTopics, beforeMigration });
     await claimInstallation(kafka, mongo);
   } finally {
     await mongo?.close();
     await kafka.close();
+  }
+}
+
+/** What a processor appends now would not be migrated. @throws Fault INDEX_MISSING while one runs, UNAVAILABLE. */
+async function refuseWriters(kafka: KafkaBus): Promise<void> {
+  const running = (await kafka.lags()).find(({ topic }) => topic === 'inputs')?.members ?? 0;
+  if (running === 0) return;
+  const problem = `Commits of an older version have to be brought along, and ${running} of thread-processor still run, which write such commits.`;
+  throw new Fault('INDEX_MISSING', `${problem} Stop the services, wait until they have ended, and then: npm run setup`);
+}
+
+/** What a sharded MongoDB has to be told; the database is only read. @throws Fault INDEX_MISSING, UNAVAILABLE. */
+export async function shardingOf(config: ClusterConfig): Promise<readonly ShardingStatement[]> {
+  const mongo = await openMongo({ ...mongoOptions(config), indexes: 'check' });
+  try {
+    return shardingStatements(mongo.database, mongo.shards);
+  } finally {
+    await mongo.close();
   }
 }
 

@@ -1,33 +1,34 @@
 // The commits of all threads of a tenant, by their places. Contract: ports/tenant-log.ts.
 //
 // Invariants:
-//   T1. A place of the port has one number per partition: everything up to it was given. A reader goes on without a
-//       gap, so what comes late is waited for, never passed over. (tenant-log G1)
-//   T2. A place that stays empty for `emptyMsMax` while a higher one of its partition is filled is given to a void
+//   T1. A place of the port has one number per shard: everything up to it was given. A reader goes on without a gap,
+//       so what comes late is waited for, never passed over. (tenant-log G1)
+//   T2. A place that stays empty for `emptyMsMax` while a higher one of its shard is filled is given to a void
 //       (commit-places P3): whatever it was meant for is not stored, and will be stored at a higher place.
 //   T3. The end is a place below which everything is filled, for ever: what is empty gets voids before it is answered.
 //       (tenant-log G3) It looks back `emptyRunMax` places; a commit that comes later than these was decided again by
 //       the partition's next owner, and is refused for its version or its inputs.
-//   T4. Partitions are woven by the times of commits, and a page ends where one of them would have to be read on.
+//   T4. Shards are woven by the times of commits, and a page ends where one of them would have to be read on.
 //   T5. What a majority has not stored is not given: it might not stay.
+//   T6. On a forward stands the commit that it names. (commit-places P4)
 import { createBoundedMap } from '@dormouse/collections';
 import { invalidCursor, type PlacedCommit, type TenantLog } from '@dormouse/ports';
 import type { Model } from 'mongoose';
 import { idOf } from '../id-of.ts';
 import type { MongoServer } from '../mongo-server.ts';
-import { type CommitDocument, commitOf } from './commit-document.ts';
-import { type CommitPlaces, isVoid, placeOf, type Stretch } from './commit-places.ts';
-import type { Partitions } from './timers.ts';
+import { type CommitDocument, commitIdOf, commitOf, naming } from './commit-document.ts';
+import { type CommitPlaces, isForward, isVoid, placeOf, type Stretch } from './commit-places.ts';
+import type { Shards } from './shards.ts';
 
 const aheadMin = 4;
 const emptyMsMax = 2_000;
-/** How often a reader looks farther in partitions where it finds nothing. */
+/** How often a reader looks farther in shards where it finds nothing. */
 const farEveryMs = 15_000;
 const emptyRunMax = 1_000;
 const waitingRemembered = 10_000;
 
 interface Ready {
-  readonly partition: number;
+  readonly shard: number;
   readonly documents: readonly CommitDocument[];
   /** There may be more after these. */
   readonly isFull: boolean;
@@ -37,37 +38,44 @@ export function createTenantLog(
   server: MongoServer,
   commits: Model<CommitDocument>,
   places: CommitPlaces,
-  partitions: Partitions,
+  shards: Shards,
 ): TenantLog {
   /** When a reader first met an empty place before a filled one, by its name. */
   const metAt = createBoundedMap<number>(waitingRemembered);
-  /** When a tenant's partitions were last looked at farther ahead. */
+  /** When a tenant's shards were last looked at farther ahead. */
   const lookedAt = createBoundedMap<number>(waitingRemembered);
   /** Where each tenant ended when it was last asked. */
   const ends = createBoundedMap<readonly number[]>(waitingRemembered);
-  const all = Array.from({ length: partitions.count }, (_, partition) => partition);
+  const all = Array.from({ length: shards.count }, (_, shard) => shard);
 
   async function byPlace(tenant: string, from: readonly number[], ahead: number) {
-    const names = all.flatMap((partition) =>
-      Array.from({ length: ahead }, (_, nth) => idOf(tenant, partition, (from[partition] ?? 0) + nth + 1)),
+    const names = all.flatMap((shard) =>
+      Array.from({ length: ahead }, (_, nth) => ({ shard, name: idOf(tenant, shard, (from[shard] ?? 0) + nth + 1) })),
     );
-    const found = await server.read(() =>
-      commits
-        .find({ decided: { $in: names } })
-        .readConcern('majority') // (T5)
-        .lean(),
-    );
+    const found = await server.read(() => commits.find(naming(names)).readConcern('majority').lean()); // (T5)
+    const standing = await whatStandsOn(found.filter(isForward));
     const byName = new Map<string, CommitDocument>();
     for (const document of found) {
       const at = placeOf(document);
-      if (at !== null) byName.set(idOf(tenant, at.partition, at.place), document);
+      if (at !== null) byName.set(idOf(tenant, at.shard, at.place), standing.get(document._id) ?? document);
     }
     return byName;
   }
 
+  /** The commits of forwards, by the ids of these. (T6) */
+  async function whatStandsOn(forwards: readonly CommitDocument[]): Promise<ReadonlyMap<string, CommitDocument>> {
+    if (forwards.length === 0) return new Map();
+    const ids = new Map(forwards.map((forward) => [commitIdOf(forward, forward.version), forward._id]));
+    const shardsOfAll = [...new Set(forwards.map((forward) => shards.of(forward)))];
+    const found = await server.read(() =>
+      commits.find({ shard: { $in: shardsOfAll }, _id: { $in: [...ids.keys()] } }).lean(),
+    );
+    return new Map(found.map((document) => [ids.get(document._id) ?? '', document]));
+  }
+
   /** Fills what has been empty too long, between `from` and a filled place. (T2) */
   async function settle(stretch: Stretch, from: number, filled: number): Promise<void> {
-    const empty = idOf(stretch.tenant, stretch.partition, from + 1);
+    const empty = idOf(stretch.tenant, stretch.shard, from + 1);
     const since = metAt.get(empty) ?? metAt.set(empty, performance.now());
     if (performance.now() - since < emptyMsMax) return;
     await fillBetween(stretch, from, filled);
@@ -76,9 +84,10 @@ export function createTenantLog(
 
   async function fillBetween(stretch: Stretch, from: number, filled: number): Promise<void> {
     const between = Array.from({ length: Math.min(filled - from - 1, emptyRunMax) }, (_, nth) => from + nth + 1);
-    const names = between.map((place) => idOf(stretch.tenant, stretch.partition, place));
+    const { tenant, shard } = stretch;
+    const names = between.map((place) => ({ shard, name: idOf(tenant, shard, place) }));
     if (names.length === 0) return;
-    const found = await server.read(() => commits.find({ decided: { $in: names } }, { decided: 1 }).lean());
+    const found = await server.read(() => commits.find(naming(names), { decided: 1 }).lean());
     const known = new Set(found.map((document) => placeOf(document)?.place));
     await places.fill(
       stretch,
@@ -92,48 +101,48 @@ export function createTenantLog(
     if (silent.length === 0 || (at !== undefined && performance.now() - at < farEveryMs)) return;
     lookedAt.set(tenant, performance.now());
     await Promise.all(
-      silent.map(async (partition) => {
-        const known = from[partition] ?? 0;
-        const filled = await places.highest({ tenant, partition }, known);
-        if (filled > known + 1) await settle({ tenant, partition }, known, filled);
+      silent.map(async (shard) => {
+        const known = from[shard] ?? 0;
+        const filled = await places.highest({ tenant, shard }, known);
+        if (filled > known + 1) await settle({ tenant, shard }, known, filled);
       }),
     );
   }
 
-  /** What is there after `from`, in each partition, as far as it goes without an empty place. (T1) */
+  /** What is there after `from`, in each shard, as far as it goes without an empty place. (T1) */
   async function readyAfter(tenant: string, from: readonly number[], ahead: number): Promise<readonly Ready[]> {
     const found = await byPlace(tenant, from, ahead);
     const ready: Ready[] = [];
-    for (const partition of all) {
-      const known = from[partition] ?? 0;
-      const at = (nth: number): CommitDocument | undefined => found.get(idOf(tenant, partition, known + nth));
+    for (const shard of all) {
+      const known = from[shard] ?? 0;
+      const at = (nth: number): CommitDocument | undefined => found.get(idOf(tenant, shard, known + nth));
       const documents: CommitDocument[] = [];
       for (let next = at(1); next !== undefined; next = at(documents.length + 1)) documents.push(next);
       let last = ahead;
       while (last > documents.length && at(last) === undefined) last -= 1;
-      if (last > documents.length) await settle({ tenant, partition }, known + documents.length, known + last);
-      ready.push({ partition, documents, isFull: documents.length === ahead });
+      if (last > documents.length) await settle({ tenant, shard }, known + documents.length, known + last);
+      ready.push({ shard, documents, isFull: documents.length === ahead });
     }
-    const silent = ready.filter(({ documents }) => documents.length === 0).map(({ partition }) => partition);
+    const silent = ready.filter(({ documents }) => documents.length === 0).map(({ shard }) => shard);
     await lookFar(tenant, from, silent);
     return ready;
   }
 
   return {
     async after(tenant, place, limit) {
-      const ahead = Math.max(aheadMin, Math.ceil(limit / partitions.count));
-      for (let from = numbersOf(place, partitions.count); ;) {
+      const ahead = Math.max(aheadMin, Math.ceil(limit / shards.count));
+      for (let from = numbersOf(place, shards.count); ;) {
         const { given, numbers } = woven(await readyAfter(tenant, from, ahead), from, limit);
-        const isOver = numbers.every((number, partition) => number === from[partition]);
+        const isOver = numbers.every((number, shard) => number === from[shard]);
         if (given.length > 0 || isOver) return given;
         from = numbers; // voids alone
       }
     },
     async end(tenant) {
       const known = ends.get(tenant);
-      const filled = all.map(async (partition) => {
-        const last = await places.highest({ tenant, partition }, known?.[partition] ?? 0);
-        await fillBetween({ tenant, partition }, Math.max(0, last - emptyRunMax), last); // (T3)
+      const filled = all.map(async (shard) => {
+        const last = await places.highest({ tenant, shard }, known?.[shard] ?? 0);
+        await fillBetween({ tenant, shard }, Math.max(0, last - emptyRunMax), last); // (T3)
         return last;
       });
       return placeText(ends.set(tenant, await Promise.all(filled)));
@@ -163,8 +172,8 @@ function woven(ready: readonly Ready[], from: readonly number[], limit: number):
     if (earliest === null) return { given, numbers };
     const { index, document } = earliest;
     next[index] = (next[index] ?? 0) + 1;
-    const partition = ready[index]?.partition ?? 0;
-    numbers[partition] = (numbers[partition] ?? 0) + 1;
+    const shard = ready[index]?.shard ?? 0;
+    numbers[shard] = (numbers[shard] ?? 0) + 1;
     if (!isVoid(document)) given.push({ commit: commitOf(document), place: placeText(numbers) });
   }
   return { given, numbers };
@@ -176,5 +185,5 @@ const placeText = (numbers: readonly number[]): string => numbers.map((number) =
 function numbersOf(place: string | null, count: number): readonly number[] {
   const given = place === null ? [] : place.split('.');
   if (given.length > count || !given.every((part) => /^[0-9a-z]{1,9}$/.test(part))) throw invalidCursor();
-  return Array.from({ length: count }, (_, partition) => Number.parseInt(given[partition] ?? '0', radix));
+  return Array.from({ length: count }, (_, shard) => Number.parseInt(given[shard] ?? '0', radix));
 }

@@ -9,6 +9,8 @@
 //       calls are all younger has none.
 //   Y5. The oldest call at a tool server costs a read of the threads that have one open there: operators ask for it, no
 //       path does.
+//   Y6. Every filter names the tenant, but those of what speaks for all tenants (openings, census): the collection is
+//       sharded by it. (sharding.ts)
 import type {
   OldestWaits,
   OpenCall,
@@ -96,12 +98,12 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     insert: async (row) => {
       const { tenant, thread, externalId } = row;
       if (await inserted(server, threads, documentOf(row))) return { inserted: true };
-      const sameThread = await find({ _id: idOf(tenant, thread) });
+      const sameThread = await find({ _id: idOf(tenant, thread), tenant });
       const existing = sameThread ?? (externalId === null ? null : await find({ tenant, externalId }));
       if (existing === null) throw new Error(`thread ${thread} was refused by nobody`);
       return { inserted: false, existing };
     },
-    get: (key) => find({ _id: idOf(key.tenant, key.thread) }),
+    get: ({ tenant, thread }) => find({ _id: idOf(tenant, thread), tenant }),
     list: async (tenant, filter, page) => {
       const found = await server.read(() =>
         threads
@@ -117,9 +119,9 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
         ...(title === undefined ? {} : { title }),
         ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata), labels: labelsOf(metadata) }),
       };
-      const _id = idOf(key.tenant, key.thread);
-      if (Object.keys(fields).length > 0) await server.write(() => threads.updateOne({ _id }, { $set: fields }));
-      return find({ _id });
+      const row = { _id: idOf(key.tenant, key.thread), tenant: key.tenant };
+      if (Object.keys(fields).length > 0) await server.write(() => threads.updateOne(row, { $set: fields }));
+      return find(row);
     },
     project: async (projections) => {
       if (projections.length === 0) return;
@@ -227,15 +229,15 @@ function projecting({
   waitingOn,
   firstWords,
 }: ThreadProjection): readonly RowUpdate[] {
-  const _id = idOf(tenant, thread);
+  const row = { _id: idOf(tenant, thread), tenant }; // (Y6)
   const fields = { status, updatedAt, position, ...(position > 0 ? { opening: null } : {}) };
   const open = waits === undefined ? {} : openFields(waits, waitingOn);
   const named =
     firstWords === undefined || firstWords === null
       ? []
-      : [{ filter: { _id, firstWords: { $exists: false } }, update: { $set: { firstWords } } }];
+      : [{ filter: { ...row, firstWords: { $exists: false } }, update: { $set: { firstWords } } }];
   const upTo = {
-    filter: { _id, position: { $lte: position } },
+    filter: { ...row, position: { $lte: position } },
     update: { $set: { ...fields, ...open.$set }, ...unset(open) },
   };
   if (title === null) return [upTo, ...named];
@@ -243,8 +245,8 @@ function projecting({
   if (titledAt === undefined) return [{ ...upTo, update: titled }, ...named];
   return [
     ...named,
-    { filter: { _id, position: { $lt: Math.min(titledAt, position + 1) } }, update: titled },
-    { filter: { _id, position: { $gte: titledAt, $lte: position } }, update: upTo.update },
+    { filter: { ...row, position: { $lt: Math.min(titledAt, position + 1) } }, update: titled },
+    { filter: { ...row, position: { $gte: titledAt, $lte: position } }, update: upTo.update },
   ];
 }
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Model } from 'mongoose';
 import type { MongoServer } from '../mongo-server.ts';
 import type { CommitDocument } from './commit-document.ts';
+import { shardsOf } from './shards.ts';
 import { createThreadLog } from './thread-log.ts';
 
 interface Refusal {
@@ -41,7 +42,7 @@ function goneAfter(...inserts: readonly (readonly Refusal[])[]): {
     take: async (keys: readonly unknown[]) => keys.map(() => `["acme",0,${(place += 1)}]`),
     ...{ saw: () => {}, collided: () => {}, leave: () => {} },
   };
-  return { log: createThreadLog(server, commits, places), stored };
+  return { log: createThreadLog(server, commits, places, shardsOf(1)), stored };
 }
 
 const threads = (count: number): readonly Append[] =>

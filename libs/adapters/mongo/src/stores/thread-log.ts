@@ -11,12 +11,22 @@
 //   M4. Every commit of a group whose answer was lost is `unknown`; a group that no server took is a fault. As soon as
 //       one outcome of a group is known, the rest is `unknown`: the others keep their outcomes. (L4, L5, L8)
 //   M5. A commit that no document can hold is not sent: it would fail its whole group. (L7)
+//   M6. Every query names the shards of its threads: on a sharded MongoDB it goes to the servers that have them.
 import { type Append, type AppendOutcome, type Commit, Fault, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import type { Model } from 'mongoose';
-import { type CommitDocument, commitIdOf, commitOf, documentOf, isTooLarge, versionRange } from './commit-document.ts';
+import {
+  type CommitDocument,
+  commitIdOf,
+  commitOf,
+  documentOf,
+  isTooLarge,
+  naming,
+  versionRange,
+} from './commit-document.ts';
 import type { CommitPlaces } from './commit-places.ts';
 import { decidedName, decidedNames } from './decided-inputs.ts';
 import { KnownHeads } from './known-heads.ts';
+import type { Shards } from './shards.ts';
 import {
   faultOf,
   isDeadlock,
@@ -38,6 +48,7 @@ export function createThreadLog(
   server: MongoServer,
   commits: Model<CommitDocument>,
   places: Pick<CommitPlaces, 'take' | 'saw' | 'collided' | 'leave'>,
+  shards: Shards,
 ): ThreadLog {
   const heads = new KnownHeads();
 
@@ -51,7 +62,7 @@ export function createThreadLog(
   async function lastUpTo(key: ThreadKey, to: number | null): Promise<Commit | null> {
     const found = await server.read(() =>
       commits
-        .find(versionRange(key, 0, to))
+        .find(versionRange(key, shards.of(key), 0, to))
         .sort({ _id: -1 })
         .limit(1)
         .lean(),
@@ -96,7 +107,9 @@ export function createThreadLog(
     const names = await places.take(wave);
     server.counted.groups += 1;
     server.counted.writes += 1;
-    const failures = await failuresOf(wave.map((commit, place) => documentOf(commit, names[place] ?? '')));
+    const failures = await failuresOf(
+      wave.map((commit, place) => documentOf(commit, shards.of(commit), names[place] ?? '')),
+    );
     if (failures === 'unknown') {
       server.counted.unknownOutcomes += wave.length;
       return wave.map(() => 'unknown');
@@ -145,16 +158,15 @@ export function createThreadLog(
   /** What it means that one of their keys was taken; null where it was the place. (M3) */
   async function meaningsOf(taken: readonly Commit[]): Promise<ReadonlyMap<Commit, WaveOutcome>> {
     const ids = taken.map((commit) => commitIdOf(commit, commit.version));
-    const found = await server.read(() => commits.find({ _id: { $in: ids } }).lean());
+    const shardsOfAll = [...new Set(taken.map((commit) => shards.of(commit)))];
+    const found = await server.read(() => commits.find({ shard: { $in: shardsOfAll }, _id: { $in: ids } }).lean());
     const nonces = new Map(found.map(({ _id, nonce }) => [_id, nonce]));
     const nonceAt = (commit: Commit): string | undefined => nonces.get(commitIdOf(commit, commit.version));
     const names = taken
       .filter((commit) => nonceAt(commit) === undefined)
-      .flatMap((commit) => decidedNames(commit, commit.inputs));
+      .flatMap((commit) => decidedNames(commit, commit.inputs).map((name) => ({ shard: shards.of(commit), name })));
     const deciding =
-      names.length === 0
-        ? []
-        : await server.read(() => commits.find({ decided: { $in: names } }, { decided: 1 }).lean());
+      names.length === 0 ? [] : await server.read(() => commits.find(naming(names), { decided: 1 }).lean());
     const known = new Set(deciding.flatMap(({ decided = [] }) => decided));
     return new Map(
       taken.map((commit) => {
@@ -180,7 +192,7 @@ export function createThreadLog(
     read: async (key, from, limit) => {
       const found = await server.read(() => {
         const asked = commits
-          .find(versionRange(key, from, null))
+          .find(versionRange(key, shards.of(key), from, null))
           .sort({ _id: 1 })
           .batchSize(readBatch);
         return (limit === undefined ? asked : asked.limit(limit)).lean();
@@ -196,8 +208,9 @@ export function createThreadLog(
     },
     findByInputs: async (key, inputs) => {
       if (inputs.length === 0) return [];
-      const names = inputs.map((input) => decidedName(key, input));
-      const found = await server.read(() => commits.find({ decided: { $in: names } }).lean());
+      const shard = shards.of(key);
+      const names = inputs.map((input) => ({ shard, name: decidedName(key, input) }));
+      const found = await server.read(() => commits.find(naming(names)).lean());
       return inputs.map((input) => {
         const document = found.find((each) => each.inputs.includes(input));
         return document === undefined ? null : commitOf(document);

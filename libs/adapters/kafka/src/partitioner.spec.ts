@@ -1,7 +1,7 @@
+import { createPartitioner, recordKeyOf } from '@dormouse/ports';
 import fc from 'fast-check';
 import { Partitioners } from 'kafkajs';
 import { expect, it } from 'vitest';
-import { createPartitioner, recordKeyOf } from './partitions.ts';
 
 it('threads lie where Kafka itself would put their keys', () => {
   const theirs = Partitioners.DefaultPartitioner();

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { lagFinding } from './inside.ts';
+
+const lag = { topic: 'inputs', group: 'rap.thread-processor', members: 2, records: 7, oldestMs: 61_000 } as const;
+
+it.each([
+  ['nothing waits', { records: 0, oldestMs: 0, members: 0 }, 'ok', null],
+  ['what waits is young', { oldestMs: 59_000 }, 'ok', null],
+  ['nothing consumes what waits', { members: 0, oldestMs: 1_000 }, 'fail', 'Start a thread-processor.'],
+  ['the oldest waits long, and there are partitions left', {}, 'warn', 'Start more of thread-processor, at most one'],
+  ['the oldest waits long, and every partition has its process', { members: 4 }, 'warn', 'larger machines'],
+])('the lag of a group is judged: %s', (_, change, level, next) => {
+  const found = lagFinding({ ...lag, ...change }, 4);
+  expect(found).toMatchObject({ check: 'lag of inputs', level });
+  if (next === null) expect(found.next).toBeNull();
+  else expect(found.next).toContain(next);
+});
