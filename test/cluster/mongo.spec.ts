@@ -4,6 +4,7 @@ import type { ThreadKey } from '@dormouse/ports';
 import {
   agentsContract,
   apiKeysContract,
+  auditLogContract,
   blobsContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
@@ -91,6 +92,10 @@ withServices(['mongo'], ({ mongo }) => {
   revokedTokensContract(
     'mongo',
     fresh((stores) => ({ port: stores.revokedTokens })),
+  );
+  auditLogContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.auditLog })),
   );
   inboxContract(
     'mongo',

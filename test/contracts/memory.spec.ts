@@ -11,6 +11,7 @@ import {
   type Advance,
   agentsContract,
   apiKeysContract,
+  auditLogContract,
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
@@ -106,6 +107,10 @@ viewsContract(
 revokedTokensContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.revokedTokens })),
+);
+auditLogContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.auditLog })),
 );
 inboxContract(
   'memory',

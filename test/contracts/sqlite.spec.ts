@@ -3,6 +3,7 @@ import { openSqlite, type SqliteStores } from '@dormouse/adapter-sqlite';
 import {
   agentsContract,
   apiKeysContract,
+  auditLogContract,
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
@@ -74,6 +75,10 @@ viewsContract(
 revokedTokensContract(
   'sqlite',
   fresh((stores) => ({ port: stores.revokedTokens })),
+);
+auditLogContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.auditLog })),
 );
 inboxContract(
   'sqlite',

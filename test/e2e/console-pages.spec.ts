@@ -35,6 +35,7 @@ beforeAll(async () => {
     ...{
       sealer: { seal: (_owner, value) => value, open: (_owner, sealed) => sealed },
       signingKey: Buffer.alloc(32, 1),
+      auditSigner: { kid: 'unused', sign: () => '', keys: { keys: [] } },
       ...{ callbackTokens: { url: () => '', verify: () => ({ ok: false }) as never }, validateArguments: null },
     },
   });

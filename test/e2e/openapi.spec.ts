@@ -87,8 +87,7 @@ describe('what is documented', () => {
       if (id === clockOperation && !hasClock) continue;
       const concrete = path.replaceAll(/\{\w+\}/g, 'none');
       const answer = await at.request(method, concrete, method === 'GET' || method === 'DELETE' ? undefined : '{');
-      const found = answer.text === '' ? answer.status : answer.json.detail;
-      expect({ id, found }).not.toEqual({ id, found: 'There is nothing at this path.' });
+      expect({ id, found: !answer.text.includes('There is nothing at this path.') }).toEqual({ id, found: true });
     }
   });
 });

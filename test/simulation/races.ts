@@ -190,11 +190,20 @@ async function boot(world: MemoryWorld, clock: ManualClock, transport: ToolTrans
   }
   const { inputs: bus, idempotency: idempotencyKeys } = common;
   const signingKey = new Uint8Array(32).fill(5);
+  const auditSigner = { kid: 'unused', sign: () => '', keys: { keys: [] } };
   return {
     services,
     ingress: createIngress({
       ...common,
-      ...{ bus, idempotencyKeys, sealer: plainSealer, signingKey, callbackTokens: tokens, validateArguments: null },
+      ...{
+        bus,
+        idempotencyKeys,
+        sealer: plainSealer,
+        signingKey,
+        auditSigner,
+        callbackTokens: tokens,
+        validateArguments: null,
+      },
     }),
     gateway: createCallbackGateway({
       ...common,

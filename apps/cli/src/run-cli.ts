@@ -7,6 +7,7 @@
 import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import type { Client } from '@dormouse/client';
 import { addAgentCommands } from './commands/agents.ts';
+import { addAuditCommands } from './commands/audit.ts';
 import { addBackupCommand } from './commands/backup.ts';
 import { addChatCommand } from './commands/chat.ts';
 import { addChoiceCommands } from './commands/choices.ts';
@@ -47,6 +48,7 @@ const groups: Readonly<Record<string, readonly AddCommands[]>> = {
     addConsoleCommand,
     addDoctorCommand,
     addParkedCommands,
+    addAuditCommands,
     addBackupCommand,
     addReconcileCommand,
     addClockCommand,

@@ -7,4 +7,5 @@ export * from './follow.ts';
 export type { TenantEvent, TenantEventsOptions } from './tenant-events.ts';
 export * from './thread-event.ts';
 export * from './toolset-change.ts';
+export * from './verify-audit.ts';
 export * from './verify-chain.ts';

@@ -29,6 +29,7 @@ import {
 } from '@dormouse/runtime';
 import { areKept } from '@dormouse/ports';
 import type { Config } from './config.ts';
+import { createAuditSigner } from './platform/audit-signer.ts';
 import { createRateGate, limitOfRate, type RateGate } from './http/door/rate-gate.ts';
 import type { Platform } from './platform/platform.ts';
 
@@ -65,6 +66,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         sealer,
         secretOrigins: platform.secretOrigins,
         signingKey: keys.key('thread tokens'),
+        auditSigner: createAuditSigner(keys.key('audit')),
         callbackTokens: callbackTokens(),
         validateArguments: platform.argumentValidator.validate,
       }),

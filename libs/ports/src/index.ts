@@ -1,4 +1,5 @@
 export * from './registry/api-keys.ts';
+export * from './stores/audit-log.ts';
 export * from './stores/blobs.ts';
 export * from './world/certificate-problem.ts';
 export * from './world/clock.ts';

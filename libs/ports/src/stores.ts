@@ -1,6 +1,7 @@
 // Every store and bus of one process, under the names by which services take them. An adapter offers some of them, a
 // topology all.
 import type { ApiKeys } from './registry/api-keys.ts';
+import type { AuditLog } from './stores/audit-log.ts';
 import type { Blobs } from './stores/blobs.ts';
 import type { CallbackCounts } from './stores/callback-counts.ts';
 import type { Dedup } from './stores/dedup.ts';
@@ -40,6 +41,7 @@ export interface Stores {
   readonly idempotency: IdempotencyKeys;
   readonly apiKeys: ApiKeys;
   readonly revokedTokens: RevokedTokens;
+  readonly auditLog: AuditLog;
   readonly dedup: Dedup;
   readonly feed: LiveFeed;
   readonly parked: ParkedThreads;

@@ -1,3 +1,5 @@
+export type { AuditSigner, SignedRoot } from './audit/audit-api.ts';
+export type { AuditAction, AuditEntry } from './audit/audit-entry.ts';
 export { measuredCallbacks, measuredDedup } from './metrics/measured-callbacks.ts';
 export { measuredDispatches, measuredLedger } from './metrics/measured-dispatches.ts';
 export { measuredProcessorPorts } from './metrics/measured-processor.ts';

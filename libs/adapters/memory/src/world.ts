@@ -20,6 +20,7 @@ import {
   createToolsets,
   type RegistryStore,
 } from './registry.ts';
+import { type AuditLogStore, createAuditLog } from './audit-log.ts';
 import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts';
 import { createSnapshots, type SnapshotStore } from './snapshots.ts';
 import type { WorldObserver } from './world-observer.ts';
@@ -65,6 +66,7 @@ export interface DurablePart {
   readonly callbackCounts: CallbackCountStore;
   readonly inbox: InboxStore;
   readonly revokedTokens: RevokedTokenStore;
+  readonly auditLog: AuditLogStore;
   readonly ledger: LedgerStore;
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
@@ -111,6 +113,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         toolActivity: createToolActivity(durable.toolActivity, passage),
         callbackCounts: createCallbackCounts(durable.callbackCounts, passage),
         revokedTokens: createRevokedTokens(durable.revokedTokens, passage),
+        auditLog: createAuditLog(durable.auditLog, passage),
         inbox: createInbox(durable.inbox, passage),
         rates: localRateLimits(() => clock.now()),
         ledger: createDispatchLedger(durable.ledger, passage),
@@ -145,6 +148,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   callbackCounts: new Map(),
   inbox: new Map(),
   revokedTokens: new Map(),
+  auditLog: new Map(),
   ledger: { entries: new Map(), attempts: new Map() },
   directory: new Map(),
   snapshots: new Map(),

@@ -12,6 +12,7 @@ import { connectServer, type MongoCounters, type MongoServer, type ServerOptions
 import { placeOldCommits, placesProblem } from './stores/place-old-commits.ts';
 import { createParkedThreads } from './stores/parked-threads.ts';
 import { createAgents, createApiKeys, createSecrets, createToolServers, createToolsets } from './stores/registry.ts';
+import { createAuditLog } from './stores/audit-log.ts';
 import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSnapshots } from './stores/snapshots.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
@@ -113,6 +114,7 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   idempotency: createIdempotencyKeys(server),
   apiKeys: createApiKeys(server),
   revokedTokens: createRevokedTokens(server),
+  auditLog: createAuditLog(server),
   parked: createParkedThreads(server),
   views: createViews(server),
   logins: createLogins(server),

@@ -24,6 +24,7 @@ import { createInbox } from './stores/inbox.ts';
 import { createOwedCommits } from './buses/owed-commits.ts';
 import { createParkedThreads } from './stores/parked-threads.ts';
 import { createRecentIds } from './stores/recent-ids.ts';
+import { createAuditLog } from './stores/audit-log.ts';
 import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSecrets } from './stores/secrets.ts';
 import { createSnapshots } from './stores/snapshots.ts';
@@ -134,6 +135,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     idempotency: createIdempotencyKeys(writer, reader),
     apiKeys: createApiKeys(writer, reader),
     revokedTokens: createRevokedTokens(writer, reader),
+    auditLog: createAuditLog(writer, reader),
     parked: createParkedThreads(writer, reader),
     rates: localRateLimits(() => performance.now()),
     views: createViews(writer, reader),

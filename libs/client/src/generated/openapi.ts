@@ -116,6 +116,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who did what, oldest first or newest first
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every row as a line of JSON, then the signed root: what `dormouse audit verify` checks offline
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public keys that sign exports
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        get: operations["getAuditKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/backup": {
         parameters: {
             query?: never;
@@ -1469,6 +1529,36 @@ export interface components {
             name: string;
             /** @description What the key may do. */
             scopes: string[];
+        };
+        /** @description A JSON Web Key Set: the public keys that sign roots of exports. */
+        AuditKeys: {
+            keys: {
+                [key: string]: string;
+            }[];
+        };
+        /** @description Who did what. Rows are never changed. */
+        AuditRow: {
+            action: string;
+            /** @description A key’s id, `user:` and a user’s id, `platform`, or a part of the runtime. */
+            actor: string;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The address of the client. */
+            from: string | null;
+            /** @description SHA-256 of the RFC 8785 JSON of the other members; hexadecimal. */
+            hash: string;
+            /** @description How it ended. */
+            outcome: string;
+            /** @description `hash` of the row before; 64 zeros in the first. */
+            prev: string;
+            request_id: string | null;
+            /** @description From 1 in each tenant, without a gap. */
+            seq: number;
+            /** @description The id or name of what was acted on. */
+            target: string | null;
         };
         /** @description A copy of the data directory that is being written, or was. */
         Backup: {
@@ -5262,6 +5352,133 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                action?: string;
+                actor?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description The first moment that counts. */
+                from?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+                /** @description By time: `asc` is oldest first. */
+                order?: "asc" | "desc";
+                /** @description The moment before which it counts. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["AuditRow"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAuditKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditKeys"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

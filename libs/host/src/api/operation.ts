@@ -1,7 +1,7 @@
 // One operation of the client API: everything the HTTP server must know about it. Validation, authorisation, routing
 // and the OpenAPI document are all derived from this one description.
 import type { Scope } from '@dormouse/ports';
-import type { ThreadAbility } from '@dormouse/runtime';
+import type { AuditAction, ThreadAbility } from '@dormouse/runtime';
 import type { z } from 'zod';
 
 /**
@@ -13,6 +13,12 @@ export interface Access {
   readonly ability: ThreadAbility | readonly ThreadAbility[] | null;
   /** Set where the path names no thread: the handler finds it, and asks whether a token opens it. */
   readonly thread?: 'found_later';
+}
+
+export interface Audited {
+  readonly action: AuditAction;
+  /** As in `location`: `{{member}}` of the answer, `{parameter}` of the path. Absent where there is none. */
+  readonly target?: string;
 }
 
 export interface Operation {
@@ -38,6 +44,8 @@ export interface Operation {
    * it has none.
    */
   readonly location?: string;
+  /** Recorded in the audit when it was done. */
+  readonly audit?: Audited;
   /** Codes of the problems it may answer besides those that every operation has. */
   readonly problems?: readonly string[];
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { agentOperations } from './agents.ts';
 import { agUiOperations } from './ag-ui.ts';
 import { aiSdkOperations } from './ai-sdk.ts';
+import { auditOperations } from './audit.ts';
 import { backupOperations } from './backups.ts';
 import { choiceOperations } from './choices.ts';
 import { listOf, listQuery, name, nullableTime, time } from './field.ts';
@@ -59,6 +60,7 @@ export const systemOperations = {
     tag: 'keys',
     summary: 'Make a key; its text is shown once',
     access: admin,
+    audit: { action: 'key.created', target: '{{id}}' },
     body: newApiKey,
     answers: { 201: z.object({ id: z.string(), key: z.string() }).meta({ id: 'ApiKey' }) },
     location: '/v1/api-keys/{{id}}',
@@ -81,6 +83,7 @@ export const systemOperations = {
     tag: 'keys',
     summary: 'It works no more, within ten seconds everywhere',
     access: admin,
+    audit: { action: 'key.revoked', target: '{id}' },
     answers: { 204: null },
   }),
   advanceClock: operation({
@@ -112,6 +115,7 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(backupOperations),
   ...Object.values(reconcileOperations),
   ...Object.values(usageOperations),
+  ...Object.values(auditOperations),
   ...Object.values(sessionOperations),
   ...Object.values(systemOperations),
 ];

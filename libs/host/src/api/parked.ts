@@ -51,6 +51,7 @@ export const parkedOperations = {
     tag,
     summary: 'Let it go on: what waits first, in order, then what is new',
     access: admin,
+    audit: { action: 'parked.replayed', target: '{thread}' },
     answers: { 202: parkedThread },
   }),
   drop: operation({
@@ -60,6 +61,7 @@ export const parkedOperations = {
     tag,
     summary: 'Leave one input out of every replay; it stays to be seen',
     access: admin,
+    audit: { action: 'parked.dropped', target: '{thread}' },
     body: parkedDrop,
     answers: { 200: parkedInput },
   }),

@@ -296,6 +296,7 @@ export const threadDetailOperations = {
     tag,
     summary: 'Stop waiting for one call',
     access: talker,
+    audit: { action: 'tool_call.cancelled', target: '{call}' },
     answers: { 202: accepted },
   }),
   subscriptions: operation({

@@ -29,6 +29,7 @@ export const threadTokenOperations = {
     tag,
     summary: 'A short-lived token for this thread or its family, for browsers and end users',
     access: threadWriter,
+    audit: { action: 'token.created', target: '{{id}}' },
     body: tokenRequest,
     answers: { 201: z.object({ token: z.string(), id: z.string(), expires_at: time }).meta({ id: 'ThreadToken' }) },
     location: '/v1/threads/{id}/tokens/{{id}}',
@@ -41,6 +42,7 @@ export const threadTokenOperations = {
     tag,
     summary: 'It works no more, and its streams end, within a second everywhere',
     access: threadWriter,
+    audit: { action: 'token.revoked', target: '{token}' },
     answers: { 204: null },
   }),
 };

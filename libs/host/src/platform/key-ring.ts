@@ -10,7 +10,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '@dormouse/ports';
 
-export type KeyPurpose = 'secrets' | 'thread tokens' | 'ids' | 'callbacks';
+export type KeyPurpose = 'secrets' | 'thread tokens' | 'ids' | 'callbacks' | 'audit';
 
 export interface KeyRing {
   key(purpose: KeyPurpose): Uint8Array;

@@ -1,3 +1,4 @@
+export { auditLogContract } from './audit-log.contract.ts';
 export { blobsContract } from './blobs.contract.ts';
 export { dedupContract } from './dedup.contract.ts';
 export { dispatchLedgerContract, type DispatchLedgerUnderTest } from './dispatch-ledger.contract.ts';

@@ -1,5 +1,6 @@
 // The client API as plain functions over ports: one object per noun, composed here. Knows no HTTP.
 import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTransport } from '@dormouse/ports';
+import { type AuditApi, type AuditSigner, createAuditApi } from '../audit/audit-api.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
 import { createKeyApi, type KeyApi } from './access/api-keys.ts';
@@ -38,7 +39,7 @@ type IngressStores = Pick<
   | ('log' | 'tenantLog' | 'snapshots' | 'directory' | 'parked' | 'ledger' | 'callbackCounts')
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
-  | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox')
+  | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
 >;
 
 export interface IngressPorts extends IngressStores {
@@ -55,6 +56,7 @@ export interface IngressPorts extends IngressStores {
   readonly validateArguments: ValidateArguments | null;
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
+  readonly auditSigner: AuditSigner;
 }
 
 export interface Ingress {
@@ -86,6 +88,7 @@ export interface Ingress {
   readonly imports: ImportApi;
   readonly blob: ReadBlob;
   readonly usage: UsageApi;
+  readonly audit: AuditApi;
 }
 
 export function createIngress(given: IngressPorts): Ingress {
@@ -127,5 +130,6 @@ export function createIngress(given: IngressPorts): Ingress {
     imports: createImportApi(ports),
     blob: blobReader(ports),
     usage: createUsageApi(ports),
+    audit: createAuditApi(ports),
   };
 }

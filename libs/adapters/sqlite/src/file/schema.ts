@@ -480,6 +480,24 @@ const callbackCounts = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** Who did what. Rows are never changed: each holds the hash of the one before. */
+const audit = `
+  CREATE TABLE audit (
+    tenant TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target TEXT,
+    client TEXT,
+    outcome TEXT NOT NULL,
+    request_id TEXT,
+    prev TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (tenant, seq)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -494,6 +512,7 @@ export const schemaSteps: readonly string[] = [
   revokedTokens,
   questions,
   callbackCounts,
+  audit,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -1,20 +1,27 @@
-// Runs a handler once per idempotency key and writes its reply. GETs and replies of bytes are never kept.
+// Runs a handler once per idempotency key, records in the audit what it has done, and writes its reply. GETs and
+// replies of bytes are never kept.
+//
+// Invariants:
+//   R1. What the audit records of an operation is durable before its answer is written, and before it is kept for its
+//       idempotency key. An audit that cannot be written is a 503: sent again with its key, the request is done again.
 import { Fault, type KeptAnswer } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
-import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { type CallHandler, type ExecutionContext, type NestInterceptor, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Readable } from 'node:stream';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
-import type { Operation } from '../../api/operation.ts';
+import type { Audited, Operation } from '../../api/operation.ts';
 import { type ApiRequest, idempotencyKeyOf, operationOf, paramsOf, pathOf } from '../data-plane/call.ts';
 import { unwrap } from '../problems/problem.ts';
 import type { Reply } from '../data-plane/reply.ts';
 
 const jsonType = 'application/json; charset=utf-8';
+const linesType = 'application/x-ndjson';
 
 export class AnswerInterceptor implements NestInterceptor {
-  private readonly ingress: Pick<Ingress, 'once'>;
+  private readonly ingress: Pick<Ingress, 'once' | 'audit'>;
 
-  constructor(ingress: Pick<Ingress, 'once'>) {
+  constructor(ingress: Pick<Ingress, 'once' | 'audit'>) {
     this.ingress = ingress;
   }
 
@@ -22,8 +29,24 @@ export class AnswerInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     const request = http.getRequest<ApiRequest>();
     const reply = http.getResponse<FastifyReply>();
-    const run = (): Promise<Reply> => lastValueFrom(next.handle());
-    return defer(() => from(this.answer(operationOf(context), request, reply, run)));
+    const operation = operationOf(context);
+    const run = async (): Promise<Reply> => {
+      const answer = await lastValueFrom(next.handle());
+      await this.audit(operation, request, answer);
+      return answer;
+    };
+    return defer(() => from(this.answer(operation, request, reply, run)));
+  }
+
+  /** (R1) */
+  private async audit({ audit, answers }: Operation, request: ApiRequest, answer: Reply): Promise<void> {
+    const { caller } = request;
+    const hasMade = answer.status !== 200 || !(201 in answers); // 200 for what was there already
+    if (audit === undefined || caller === undefined || !hasMade) return;
+    await this.ingress.audit.record({
+      ...{ tenant: caller.tenant, actor: caller.name, action: audit.action, target: targetOf(audit, request, answer) },
+      ...{ from: request.ip, outcome: 'done', requestId: request.id },
+    });
   }
 
   private async answer(
@@ -48,29 +71,48 @@ export class AnswerInterceptor implements NestInterceptor {
 }
 
 function kept(reply: Reply): KeptAnswer {
-  if (reply.bytes !== undefined) throw new Fault('INTERNAL', 'an answer of bytes cannot be kept');
+  if (reply.bytes !== undefined || reply.lines !== undefined)
+    throw new Fault('INTERNAL', 'an answer of bytes cannot be kept');
   return { status: reply.status, body: reply.json ?? '' };
 }
 
 /** With the address of what it has made, also where the answer is an earlier one. */
 function located({ location }: Operation, request: ApiRequest, answer: Reply): Reply {
   if (answer.status !== 201 || location === undefined || answer.json === null) return answer;
-  return { ...answer, headers: { ...answer.headers, location: addressOf(location, paramsOf(request), answer.json) } };
+  return {
+    ...answer,
+    headers: { ...answer.headers, location: filled(location, paramsOf(request), answer.json, encodeURIComponent) },
+  };
 }
 
-function addressOf(form: string, params: Readonly<Record<string, string>>, json: string): string {
+function targetOf({ target }: Audited, request: ApiRequest, { json }: Reply): string | null {
+  return target === undefined ? null : filled(target, paramsOf(request), json ?? '{}', String);
+}
+
+/** `form` with the members of the answer and the parameters of the path. */
+function filled(
+  form: string,
+  params: Readonly<Record<string, string>>,
+  json: string,
+  written: (value: string) => string,
+): string {
   const made = JSON.parse(json) as Readonly<Record<string, string>>;
   return form
-    .replaceAll(/\{\{(\w+)\}\}/g, (_, member: string) => encodeURIComponent(made[member] ?? ''))
-    .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+    .replaceAll(/\{\{(\w+)\}\}/g, (_, member: string) => written(made[member] ?? ''))
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => written(params[name] ?? ''));
 }
 
-function write(reply: FastifyReply, { status, json, bytes, headers = {} }: Reply): unknown {
+function write(reply: FastifyReply, { status, json, bytes, lines, headers = {} }: Reply): unknown {
   void reply.status(status).headers(headers);
   if (bytes !== undefined) {
     void reply.header('content-type', bytes.mediaType).header('content-security-policy', "default-src 'none'; sandbox");
     return Buffer.from(bytes.content);
   }
+  if (lines !== undefined) return new StreamableFile(Readable.from(textsOf(lines)), { type: linesType });
   if (json !== null) void reply.header('content-type', jsonType);
   return json ?? undefined;
+}
+
+async function* textsOf(lines: AsyncIterable<object>): AsyncIterable<string> {
+  for await (const line of lines) yield `${JSON.stringify(line)}\n`;
 }

@@ -5,6 +5,7 @@ import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Backups } from '../../backup/backups.ts';
 import { AgentController } from './agent-controller.ts';
+import { AuditController } from './audit-controller.ts';
 import { BackupController } from './backup-controller.ts';
 import { ModelController } from './model-controller.ts';
 import { ChoiceController } from './choice-controller.ts';
@@ -47,6 +48,7 @@ export class ApiModule {
         BackupController,
         SystemController,
         UsageController,
+        AuditController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },

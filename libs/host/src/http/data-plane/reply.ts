@@ -1,4 +1,4 @@
-// The result of a handler: a status and a value, or bytes. Written to the wire in one place.
+// The result of a handler: a status and a value, bytes, or lines. Written to the wire in one place.
 import { apiJson } from '@dormouse/runtime';
 
 export interface Reply {
@@ -7,6 +7,8 @@ export interface Reply {
   readonly json: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly bytes?: { readonly content: Uint8Array; readonly mediaType: string };
+  /** Each becomes one line of JSON. */
+  readonly lines?: AsyncIterable<object>;
 }
 
 /** Translates names and times by the one codec. */
@@ -20,6 +22,9 @@ export const replyAsIs = (status: number, value: unknown): Reply => ({ status, j
 
 /** JSON text, character for character. */
 export const replyText = (status: number, json: string): Reply => ({ status, json });
+
+/** Lines of JSON, written while they are read. */
+export const replyLines = (lines: AsyncIterable<object>): Reply => ({ status: 200, json: null, lines });
 
 export const noContent: Reply = { status: 204, json: null };
 

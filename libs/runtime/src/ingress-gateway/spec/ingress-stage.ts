@@ -42,6 +42,7 @@ export function stage(): Stage {
       entropy,
       sealer: { seal: (_owner, value) => `sealed:${value.length}`, open: (_owner, sealed) => sealed },
       signingKey: new Uint8Array(32).fill(1),
+      auditSigner: { kid: 'unused', sign: () => '', keys: { keys: [] } },
       callbackTokens: createCallbackTokens({
         keys: [{ id: 'k1', secret: new Uint8Array(32).fill(2), since: 0, revoked: false }],
         publicBase: 'https://agents.example',

@@ -263,6 +263,7 @@ function createIngressOf(
     idempotencyKeys: common.idempotency,
     sealer: plainSealer,
     signingKey: new Uint8Array(32).fill(5),
+    auditSigner: { kid: 'unused', sign: () => '', keys: { keys: [] } },
     callbackTokens,
     validateArguments: null,
   });

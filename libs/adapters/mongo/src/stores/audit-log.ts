@@ -1,0 +1,76 @@
+// The audit. Contract: ports/audit-log.ts.
+//
+// Invariants:
+//   J1. A row's name is its tenant and its number, so that the server gives each number once. Rows are inserted in
+//       order and up to the first that fails: none is stored behind a gap.
+import type { AuditLog, AuditRow } from '@dormouse/ports';
+import { Schema } from 'mongoose';
+import { everySchema, number, text, textOrNull } from '../document-shape.ts';
+import { idOf } from '../id-of.ts';
+import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+
+interface AuditDocument extends Omit<AuditRow, 'at'> {
+  readonly _id: string;
+  readonly tenant: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const schema = new Schema<AuditDocument>(
+  {
+    ...{ _id: text, tenant: text, seq: number, at: number, actor: text, action: text, target: textOrNull },
+    ...{ from: textOrNull, outcome: text, request_id: textOrNull, prev: text, hash: text },
+  },
+  { ...everySchema, collection: 'audit' },
+);
+schema.index({ tenant: 1, seq: 1 }, { name: 'in_order' });
+
+export function createAuditLog(server: MongoServer): AuditLog {
+  const rows = server.connection.model<AuditDocument>('AuditRow', schema);
+  const documentOf = (tenant: string, row: AuditRow): AuditDocument => ({
+    ...{ ...row, _id: idOf(tenant, String(row.seq)), tenant, at: Date.parse(row.at) },
+  });
+  return {
+    append: async (tenant, given) => {
+      try {
+        await server.write(() =>
+          rows.insertMany(
+            given.map((row) => documentOf(tenant, row)),
+            { ordered: true },
+          ),
+        );
+        return true;
+      } catch (error) {
+        if (isDuplicate(error)) return false; // (J1)
+        throw error;
+      }
+    },
+    last: async (tenant) => {
+      const [last] = await server.read(() => rows.find({ tenant }).sort({ seq: -1 }).limit(1).lean());
+      return last === undefined ? null : rowOf(last);
+    },
+    page: async (tenant, { actor, action, from, to }, { beyond, order, limit }) => {
+      const found = await server.read(() =>
+        rows
+          .find({
+            tenant,
+            ...(beyond !== null && { seq: order === 'asc' ? { $gt: beyond } : { $lt: beyond } }),
+            ...(actor !== undefined && { actor }),
+            ...(action !== undefined && { action }),
+            ...((from !== undefined || to !== undefined) && {
+              at: { ...(from !== undefined && { $gte: from }), ...(to !== undefined && { $lt: to }) },
+            }),
+          })
+          .sort({ seq: order === 'asc' ? 1 : -1 })
+          .limit(limit)
+          .lean(),
+      );
+      return found.map(rowOf);
+    },
+  };
+}
+
+const rowOf = ({ seq, at, actor, action, target, from, ...row }: AuditDocument): AuditRow => ({
+  ...{ seq, at: new Date(at).toISOString(), actor, action, target, from },
+  ...{ outcome: row.outcome, request_id: row.request_id, prev: row.prev, hash: row.hash },
+});

@@ -1,0 +1,69 @@
+// The audit: requests, answers and operations.
+import { z } from 'zod';
+import { limitOf, time } from './field.ts';
+import { admin, operation } from './operation.ts';
+
+const moment = time.transform((text) => Date.parse(text)).optional();
+
+export const auditRow = z
+  .object({
+    seq: z.int().meta({ description: 'From 1 in each tenant, without a gap.' }),
+    at: time,
+    actor: z
+      .string()
+      .meta({ description: 'A key’s id, `user:` and a user’s id, `platform`, or a part of the runtime.' }),
+    action: z.string(),
+    target: z.string().nullable().meta({ description: 'The id or name of what was acted on.' }),
+    from: z.string().nullable().meta({ description: 'The address of the client.' }),
+    outcome: z.string(),
+    request_id: z.string().nullable(),
+    prev: z.string().meta({ description: '`hash` of the row before; 64 zeros in the first.' }),
+    hash: z.string().meta({ description: 'SHA-256 of the RFC 8785 JSON of the other members; hexadecimal.' }),
+  })
+  .meta({ id: 'AuditRow', description: 'Who did what. Rows are never changed.' });
+
+export const auditKeys = z
+  .object({ keys: z.array(z.record(z.string(), z.string())) })
+  .meta({ id: 'AuditKeys', description: 'A JSON Web Key Set: the public keys that sign roots of exports.' });
+
+const tag = 'operations';
+
+export const auditOperations = {
+  list: operation({
+    id: 'listAudit',
+    method: 'GET',
+    path: '/v1/audit',
+    tag,
+    summary: 'Who did what, oldest first or newest first',
+    access: admin,
+    query: z.strictObject({
+      actor: z.string().max(1_000).optional(),
+      action: z.string().max(100).optional(),
+      from: moment,
+      to: moment,
+      order: z.enum(['asc', 'desc']).default('asc'),
+      limit: limitOf(50, 200),
+      cursor: z.string().max(2_000).optional(),
+    }),
+    answers: { 200: z.object({ data: z.array(auditRow), next_cursor: z.string().nullable() }) },
+  }),
+  export: operation({
+    id: 'exportAudit',
+    method: 'GET',
+    path: '/v1/audit/export',
+    tag,
+    summary: 'Every row as a line of JSON, then the signed root: what `dormouse audit verify` checks offline',
+    access: admin,
+    audit: { action: 'audit.exported' },
+    answers: { 200: 'application/x-ndjson' },
+  }),
+  keys: operation({
+    id: 'getAuditKeys',
+    method: 'GET',
+    path: '/v1/audit/keys',
+    tag,
+    summary: 'The public keys that sign exports',
+    access: admin,
+    answers: { 200: auditKeys },
+  }),
+};

@@ -1,0 +1,93 @@
+// The audit as its tenant reads it: pages, and an export that can be checked offline.
+//
+// Invariants:
+//   Q1. An export holds every row up to the last one at its beginning, in order, and ends with that row's number and
+//       hash, signed.
+import { canonicalJson } from '@dormouse/json';
+import {
+  type AuditFilter,
+  type AuditLog,
+  type AuditRow,
+  type Clock,
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+} from '@dormouse/ports';
+import type { ListPage } from '../ingress-gateway/read/thread-page.ts';
+import { noHash } from './audit-chain.ts';
+import { type Auditor, createAuditor } from './auditor.ts';
+
+export interface AuditSigner {
+  /** The name of the key. */
+  readonly kid: string;
+  /** Ed25519 over the UTF-8 bytes; base64url. */
+  sign(text: string): string;
+  /** Every public key that has signed a root, as a JSON Web Key Set. */
+  readonly keys: { readonly keys: readonly Readonly<Record<string, string>>[] };
+}
+
+/** The last line of an export. */
+export interface SignedRoot {
+  readonly root: {
+    /** Of the last row; 0 for none. */
+    readonly seq: number;
+    readonly hash: string;
+    /** When it was signed: RFC 3339. */
+    readonly at: string;
+    readonly kid: string;
+  };
+  /** Over the RFC 8785 JSON of `root`. */
+  readonly signature: string;
+}
+
+export interface AuditOrder {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+export interface AuditApi extends Auditor {
+  list(tenant: string, filter: AuditFilter, page: AuditOrder): Promise<ListPage<AuditRow>>;
+  /** Lines of JSON without their line feeds: the rows, then the signed root. (Q1) */
+  export(tenant: string): AsyncIterable<AuditRow | SignedRoot>;
+  readonly keys: AuditSigner['keys'];
+}
+
+interface Ports {
+  readonly auditLog: AuditLog;
+  readonly clock: Clock;
+  readonly auditSigner: AuditSigner;
+}
+
+const exportedAtOnce = 500;
+
+export function createAuditApi({ auditLog, clock, auditSigner }: Ports): AuditApi {
+  return {
+    ...createAuditor({ auditLog, clock }),
+    async list(tenant, filter, { order, limit, cursor }) {
+      const beyond = cursor === null ? null : placeOf(cursor);
+      const rows = await auditLog.page(tenant, filter, { beyond, order, limit: limit + 1 });
+      const data = rows.slice(0, limit);
+      const last = data.at(-1);
+      return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.seq]) : null };
+    },
+    async *export(tenant) {
+      const last = await auditLog.last(tenant);
+      for (let beyond = 0; beyond < (last?.seq ?? 0);) {
+        const limit = Math.min(exportedAtOnce, (last?.seq ?? 0) - beyond);
+        yield* await auditLog.page(tenant, {}, { beyond, order: 'asc', limit });
+        beyond += limit;
+      }
+      const { seq, hash } = last ?? { seq: 0, hash: noHash };
+      const root = { seq, hash, at: new Date(clock.now()).toISOString(), kid: auditSigner.kid };
+      yield { root, signature: auditSigner.sign(canonicalJson(root)) };
+    },
+    keys: auditSigner.keys,
+  };
+}
+
+function placeOf(cursor: string): number {
+  const [seq] = decodeCursor(cursor);
+  if (typeof seq !== 'number') throw invalidCursor();
+  return seq;
+}

@@ -1,0 +1,53 @@
+// What the audit knows: the actions, and one of them before it has a place in the chain.
+
+export const auditActions = [
+  'key.created',
+  'key.rerolled',
+  'key.revoked',
+  'auth.failed',
+  'auth.forbidden',
+  'secret.set',
+  'secret.deleted',
+  'agent.created',
+  'agent.deleted',
+  'tool_server.created',
+  'tool_server.changed',
+  'tool_server.deleted',
+  'tool_server.paused',
+  'tool_server.resumed',
+  'choice.allowed',
+  'choice.denied',
+  'link.created',
+  'token.created',
+  'token.revoked',
+  'tool_call.sent',
+  'tool_call.cancelled',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.rotated',
+  'webhook.deleted',
+  'webhook.disabled',
+  'source.created',
+  'source.deleted',
+  'parked.replayed',
+  'parked.dropped',
+  'erasure.requested',
+  'tenant.created',
+  'tenant.changed',
+  'tenant.suspended',
+  'tenant.resumed',
+  'audit.exported',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
+
+export interface AuditEntry {
+  readonly tenant: string;
+  /** See AuditRow, as for `target`, `from` and `outcome`. */
+  readonly actor: string;
+  readonly action: AuditAction;
+  readonly target: string | null;
+  readonly from: string | null;
+  readonly outcome: string;
+  readonly requestId: string | null;
+}
