@@ -272,6 +272,10 @@ describe('events', () => {
     await cli('send', next, 'roll a die', '--wait');
     await cli('send', next, 'roll a die', '--wait');
     expect(await following.done).toMatchObject({ code: 0, stderr: '' });
+    const { stderr } = await cli('events', '--after', 'latest');
+    const [, pasted = ''] = /^what comes next: npx @dormouse\/cli (events --after '[^']+') --url /.exec(stderr) ?? [];
+    const [, place = ''] = /'(.+)'/.exec(pasted) ?? [];
+    expect(values(await ok('--json', 'events', '--after', place))).toEqual([]);
     expect(await cli('events', '--after', 'nonsense')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('cursor'),

@@ -172,7 +172,10 @@ describe('a fault', () => {
     await stores.close();
     at = await startStandalone({ dataDir: at.dataDir, port: at.port });
     const { code, found } = await doctor(...connectionFlags(at));
-    expect(found('parked')).toMatchObject({ level: 'warn', next: expect.stringContaining('dormouse parked') });
+    expect(found('parked')).toMatchObject({
+      level: 'warn',
+      next: expect.stringMatching(/npx @dormouse\/cli parked --url http/) as string,
+    });
     expect(code).toBeGreaterThan(0);
   });
 

@@ -6,6 +6,7 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { cli } from './command-name.ts';
 import { CliFailure, exitCodes } from './exit-code.ts';
 
 export interface Profile {
@@ -62,7 +63,7 @@ export function profileOf({ current, profiles }: Profiles, name: string | undefi
   throw new CliFailure(
     exitCodes.usage,
     `There is no profile named "${wanted}".`,
-    names === '' ? 'Make one with: dormouse profile set NAME --url URL' : `There are: ${names}`,
+    names === '' ? `Make one with: ${cli} profile set NAME --url URL` : `There are: ${names}`,
   );
 }
 

@@ -31,7 +31,7 @@ async function doctor(context: CliContext, { operations, callbacks }: Flags): Pr
   const { url, key } = await connectionOf(context.flags);
   const isHere = /^https?:\/\/(localhost|127(\.\d+){3}|\[::1\])([:/]|$)/.test(url);
   const findings = await examine({
-    ...{ url: bare(url), key, operations: operations.map(bare) },
+    ...{ url: bare(url), key, operations: operations.map(bare), hint: context.hint },
     callbacks: callbacks === undefined ? (isHere && operations.length === 0 ? bare(url) : null) : bare(callbacks),
   });
   const { terminal, json } = context;

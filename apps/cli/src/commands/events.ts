@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { createCallNames } from '../call-names.ts';
 import { answer, type CliContext, progress, sayOnce } from '../context.ts';
 import { cleanLine } from '../clean-text.ts';
+import { quoted } from '../hint.ts';
 import type { RunCommand } from '../command.ts';
 import { eventLine } from '../show-event.ts';
 import { wholeNumber } from './threads.ts';
@@ -40,7 +41,7 @@ async function showTenantEvents(context: CliContext, { after, follow }: EventFla
     page.data.forEach(show);
     cursor = page.next_cursor;
     if (page.data.length > 0) continue;
-    return progress(context, `what comes next: dormouse events --after ${cursor}`);
+    return progress(context, `what comes next: ${context.hint(`events --after ${quoted(cursor)}`)}`);
   }
 }
 

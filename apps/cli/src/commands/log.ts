@@ -116,7 +116,11 @@ async function importLog(context: CliContext, file: string): Promise<void> {
 
 async function verify(context: CliContext, target: string | undefined, all: boolean): Promise<number> {
   if ((target !== undefined) === all)
-    throw new CliFailure(exitCodes.usage, 'Name one thread or file, or pass --all.', 'See: dormouse verify --help');
+    throw new CliFailure(
+      exitCodes.usage,
+      'Name one thread or file, or pass --all.',
+      `See: ${context.hint('verify --help')}`,
+    );
   if (target === undefined) return verifyAll(context);
   if (existsSync(target)) return verifyFile(context, target);
   if (!target.startsWith('thr_'))

@@ -5,6 +5,7 @@
 //   C1. A check changes nothing, and waits ten seconds at most for each answer.
 //   C2. A check that cannot be made says so, with what it lacks; it is never left out in silence.
 import { toolVersion } from '../command-name.ts';
+import type { Hint } from '../hint.ts';
 import { fail, type Finding, ok, warn } from './finding.ts';
 import { largest, samplesOf } from './metrics-text.ts';
 
@@ -16,6 +17,7 @@ export interface Installation {
   readonly operations: readonly string[];
   /** What tool servers call; null where it is not known. */
   readonly callbacks: string | null;
+  readonly hint: Hint;
 }
 
 const withinMs = 10_000;
@@ -155,7 +157,7 @@ async function callbacksOf({ callbacks }: Installation): Promise<Finding> {
   return ok('callbacks', `${callbacks} is a callback gateway, as seen from this machine`);
 }
 
-async function parkedOf({ url, key }: Installation): Promise<Finding> {
+async function parkedOf({ url, key, hint }: Installation): Promise<Finding> {
   const answer = await ask(`${url}/v1/parked?limit=200`, bearer(key));
   if (typeof answer === 'string' || answer.status !== 200)
     return warn('parked', 'parked threads cannot be listed', 'Use a key of scope tenant:admin.');
@@ -164,11 +166,11 @@ async function parkedOf({ url, key }: Installation): Promise<Finding> {
   return warn(
     'parked',
     `${data.length} threads wait for an operator`,
-    'See why: dormouse parked; then replay or drop.',
+    `See why: ${hint('parked')}; then replay or drop.`,
   );
 }
 
-async function metricsOf({ url, key, operations }: Installation): Promise<readonly Finding[]> {
+async function metricsOf({ url, key, operations, hint }: Installation): Promise<readonly Finding[]> {
   const sources = operations.length > 0 ? operations : [url];
   const texts: string[] = [];
   for (const source of sources) {
@@ -177,7 +179,7 @@ async function metricsOf({ url, key, operations }: Installation): Promise<readon
   }
   if (texts.length === 0)
     return [warn('metrics', 'no metrics can be read', 'Pass the operations port of each process: --operations URL')]; // (C2)
-  return [lagOf(texts), waitsOf(texts), diskOf(texts)];
+  return [lagOf(texts), waitsOf(texts, hint), diskOf(texts)];
 }
 
 function lagOf(texts: readonly string[]): Finding {
@@ -189,7 +191,7 @@ function lagOf(texts: readonly string[]): Finding {
   return warn('lag', detail, 'docs/runbooks/DormouseConsumerLagGrowing.md, DormouseOldestInput.md');
 }
 
-function waitsOf(texts: readonly string[]): Finding {
+function waitsOf(texts: readonly string[], hint: Hint): Finding {
   const waits = texts
     .flatMap((text) => samplesOf(text, 'dormouse_oldest_wait_seconds'))
     .filter(({ value }) => value > 0);
@@ -197,7 +199,8 @@ function waitsOf(texts: readonly string[]): Finding {
   const detail = shown === '' ? 'no thread waits' : `the oldest: ${shown}`;
   const isLate = waits.some(({ labels, value }) => labels['kind'] === 'tool_call' && value > toolCallSecondsMax);
   if (!isLate) return ok('waits', detail);
-  return warn('waits', detail, 'A tool server has had a call for over an hour: dormouse threads; dormouse why THREAD');
+  const next = `A tool server has had a call for over an hour: ${hint('threads')}; ${hint('why THREAD')}`;
+  return warn('waits', detail, next);
 }
 
 function diskOf(texts: readonly string[]): Finding {
