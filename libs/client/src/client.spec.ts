@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ask, createClient, everyItem } from './client.ts';
 
 interface Seen {
@@ -58,6 +58,16 @@ describe('a request', () => {
       body: '{"text":"hi"}',
     });
     expect(seen[0]?.key).toMatch(/.{16,}/);
+    expect(seen[1]?.key).not.toBe(seen[0]?.key);
+  });
+
+  it('carries one also in a page without TLS, where browsers have no randomUUID', async () => {
+    vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
+    const { api, seen } = client([json(202, { id: 'msg_1' }), json(202, { id: 'msg_2' })]);
+    await post(api);
+    await post(api);
+    vi.unstubAllGlobals();
+    expect(seen[0]?.key).toMatch(/^[0-9a-f]{32}$/);
     expect(seen[1]?.key).not.toBe(seen[0]?.key);
   });
 

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiProblem, ConnectionProblem } from './api-problem.ts';
 import { createClient } from './client.ts';
 import type { FollowOptions, StreamFrame } from './follow.ts';
+
+afterEach(() => vi.useRealTimers());
 
 const retry = { firstPauseMs: 1, pauseMsMax: 4, totalMsMax: 60 };
 
@@ -35,6 +37,17 @@ const status =
   (code: number, body: unknown = null): Answer =>
   () =>
     new Response(body === null ? null : JSON.stringify(body), { status: code });
+const minuteMs = 60_000;
+/** Heartbeats alone, for an hour. */
+const quiet: Answer = () => {
+  let beats = 0;
+  const pull = (controller: ReadableStreamDefaultController): void => {
+    vi.setSystemTime(Date.now() + minuteMs);
+    if (++beats > 60) controller.close();
+    else controller.enqueue(new TextEncoder().encode(':\n\n'));
+  };
+  return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
+};
 const nobody: Answer = () => {
   throw new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
 };
@@ -107,6 +120,23 @@ describe('following a thread', () => {
   it('gives up on a server that never answers, and says so', async () => {
     await expect(follow([nobody])).rejects.toBeInstanceOf(ConnectionProblem);
     await expect(follow([nobody])).rejects.toThrow('http://x does not answer (ECONNREFUSED)');
+  });
+
+  it.each([
+    ['that began with an event', [stream(event(1)), quiet, nobody, stream(event(2), end)], [1, 2]],
+    ['on which nothing came yet', [quiet, nobody, stream(event(1), end)], [1]],
+  ])('R2: is not given up because a stream %s was quiet for an hour', async (_which, answers, seen) => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    expect(positions((await follow(answers)).frames)).toEqual(seen);
+  });
+
+  it('R2: is given up when a server has been away too long, however long it was heard before', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const away: Answer = () => {
+      vi.setSystemTime(Date.now() + 6 * minuteMs);
+      return nobody();
+    };
+    await expect(follow([stream(event(1)), quiet, away])).rejects.toBeInstanceOf(ConnectionProblem);
   });
 
   it('does not accept a stream with a gap', async () => {

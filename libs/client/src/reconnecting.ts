@@ -2,7 +2,8 @@
 //
 // Invariants:
 //   R1. Each connection begins where its reader is by then: `url` is asked anew.
-//   R2. A refusal that reconnecting does not repair ends it, and a server that does not come back in time.
+//   R2. A refusal that reconnecting does not repair ends it, and a server that does not come back in time: counted from
+//       the last byte, which may be a heartbeat.
 //   R3. A connection without a byte for longer than three heartbeats is dead.
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { ApiProblem, ConnectionProblem, problemOf } from './api-problem.ts';
@@ -35,11 +36,12 @@ export async function* reconnecting(
   let pauseMs = connection.retry.firstPauseMs;
   let lastHeard = Date.now();
   let silentMsMax = connection.retry.totalMsMax;
+  const heard = (): void => void ([lastHeard, silentMsMax] = [Date.now(), awayMsMax]);
   for (;;) {
     let reason = 'the stream ended';
     try {
-      for await (const message of messages(connection, url(), signal)) {
-        [lastHeard, silentMsMax, pauseMs] = [Date.now(), awayMsMax, connection.retry.firstPauseMs];
+      for await (const message of messages(connection, url(), heard, signal)) {
+        pauseMs = connection.retry.firstPauseMs;
         if (message.event === 'lagged') {
           reason = 'this reader was too slow'; // the log has the missed events
           break;
@@ -74,6 +76,7 @@ function reconnectReason(error: unknown): string {
 async function* messages(
   connection: Connection,
   url: string,
+  heard: () => void,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EventSourceMessage, void, undefined> {
   const dead = new AbortController();
@@ -96,6 +99,7 @@ async function* messages(
     const reader = response.body?.getReader();
     for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
       heardAt = Date.now();
+      heard();
       parser.feed(decoder.decode(read.value, { stream: true }));
       yield* received.splice(0);
     }

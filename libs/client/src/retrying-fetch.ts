@@ -5,6 +5,7 @@
 //   T2. Retried: no answer, 503, 429, and "still running" for a key this client has sent before. Nothing else.
 //   T3. The server's `Retry-After` is obeyed; the whole takes at most `totalMsMax` before the last attempt.
 import { ConnectionProblem } from './api-problem.ts';
+import { freshKey } from './fresh-key.ts';
 
 export interface RetrySettings {
   readonly firstPauseMs: number;
@@ -38,7 +39,7 @@ export function retryingFetch(
 function withIdempotencyKey(request: Request): Request {
   if (request.method !== 'POST' || request.headers.has('idempotency-key')) return request;
   const keyed = request.clone();
-  keyed.headers.set('idempotency-key', crypto.randomUUID()); // (T1)
+  keyed.headers.set('idempotency-key', freshKey()); // (T1)
   return keyed;
 }
 

@@ -9,6 +9,7 @@
 //   T4. What a page sends never throws: its message, the choice or `error` says what went wrong.
 import { ApiProblem } from '../api-problem.ts';
 import { ask, type Client, whole } from '../client.ts';
+import { freshKey } from '../fresh-key.ts';
 import type { components } from '../generated/openapi.ts';
 import { pause } from '../retrying-fetch.ts';
 import {
@@ -199,14 +200,14 @@ export function createThreadStore(
 
   const actions: ThreadActions = {
     send(text) {
-      const key = crypto.randomUUID();
+      const key = freshKey();
       setNow(sending(state, key, text));
       return post(key, text);
     },
     async resend(key) {
       const failed = state.sent.find((sent) => sent.key === key && sent.error !== null);
       if (failed === undefined) return false;
-      const next = failed.messageId === null ? key : crypto.randomUUID(); // the thread refused it: another message
+      const next = failed.messageId === null ? key : freshKey(); // the thread refused it: another message
       setNow(sending(withoutSent(state, key), next, failed.text));
       return post(next, failed.text);
     },
