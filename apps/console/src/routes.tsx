@@ -113,6 +113,7 @@ export const router = createRouter({
     settingsRoute,
   ]),
   defaultPreload: 'intent',
+  defaultErrorComponent: Broken, // a screen that fails leaves the others within reach
   scrollRestoration: false,
 });
 

@@ -76,7 +76,13 @@ export const parkedSearch = (given: Given): { readonly thread?: string | undefin
   thread: text(given['thread']),
 });
 
-export const usageSearch = (given: Given): { readonly days?: number | undefined } => ({ days: whole(given['days']) });
+/** The API answers for so many at once. */
+const usageDaysMax = 400;
+
+export function usageSearch(given: Given): { readonly days?: number | undefined } {
+  const days = whole(given['days']) ?? 0;
+  return { days: days >= 1 && days <= usageDaysMax ? days : undefined };
+}
 
 /** The router reads `7` as a number. */
 const text = (value: unknown): string | undefined =>
