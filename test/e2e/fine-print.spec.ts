@@ -83,6 +83,43 @@ describe('lists', () => {
     }
   });
 
+  it('of events and of messages go from the newest to the oldest, page by page, through what a fork inherited', async () => {
+    const origin = await openThread(at);
+    for (const text of ['one', 'What is the weather in Oslo?']) await say(at, origin, text);
+    const { position } = (await at.request('GET', `/v1/threads/${origin}`)).json;
+    // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
+    const forked = await at.request('POST', `/v1/threads/${origin}/fork`, { position, then: 'wait' });
+    const fork = forked.json.id as string;
+    await say(at, fork, 'three');
+    await untilStatus(at, fork, 'idle');
+    for (const path of [`${origin}/events`, `${fork}/events`, `${origin}/messages`, `${fork}/messages`]) {
+      const page = async (query: string) => (await at.request('GET', `/v1/threads/${path}?${query}`)).json;
+      const forward: readonly Json[] = (await page('limit=200&order=asc')).data;
+      expect(forward).toEqual((await page('limit=200')).data);
+      for (const limit of [1, 3, 200]) {
+        const backward: Json[] = [];
+        for (let cursor = ''; ;) {
+          const { data, next_cursor: next } = await page(`order=desc&limit=${limit}${cursor}`);
+          expect(data.length).toBeLessThanOrEqual(limit);
+          backward.push(...data);
+          if (data.length === 0 || next === null) break;
+          cursor = `&cursor=${next}`;
+        }
+        expect(backward).toEqual(forward.toReversed());
+      }
+    }
+    for (const path of [`${origin}/events`, `${origin}/messages`])
+      expect((await at.request('GET', `/v1/threads/${path}?order=up`)).json).toMatchObject({
+        errors: [{ pointer: '/order' }],
+      });
+    const headers = { accept: 'text/event-stream' };
+    const stream = await at.request('GET', `/v1/threads/${origin}/events?order=desc`, undefined, { headers });
+    expect(stream).toMatchObject({ status: 422, json: { errors: [{ pointer: '/order' }] } });
+    expect((await at.request('GET', `/v1/threads/${origin}/events?order=desc&after=9999`)).json.data[0]).toEqual(
+      (await eventsOf(at, origin)).at(-1),
+    );
+  });
+
   it('find threads by the id of their agent as by its name', async () => {
     const { id, name } = (await at.request('GET', '/v1/agents/assistant')).json;
     const opened = (await at.request('POST', '/v1/threads', { agent: id })).json;

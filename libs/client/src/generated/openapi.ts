@@ -753,7 +753,7 @@ export interface paths {
         };
         /**
          * Durable events; with `Accept: text/event-stream` the same goes on as a stream
-         * @description A page ends with `next_cursor`, which is never null: a reader that polls keeps its place. With `Accept: text/event-stream` the same goes on as a stream that resumes without a gap and without a repetition. On connect it has status, open choices, open logins and current views, then what is newer. Every 15 seconds without an event there is a comment.
+         * @description A page ends with `next_cursor`, which is never null: a reader that polls keeps its place. With `order=desc` a page goes back, from the last event or from the one before the cursor, and an empty page is the end. With `Accept: text/event-stream` the same goes on as a stream that resumes without a gap and without a repetition. On connect it has status, open choices, open logins and current views, then what is newer. Every 15 seconds without an event there is a comment.
          *
          *     Needs a key with the scope `read`, or a thread token that can `read`.
          */
@@ -7253,6 +7253,8 @@ export interface operations {
                 cursor?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description By time: `asc` is oldest first. */
+                order?: "asc" | "desc";
             };
             header?: {
                 /**
@@ -7526,6 +7528,8 @@ export interface operations {
                 cursor?: string;
                 /** @description How many items a page has at most. */
                 limit?: number;
+                /** @description By time: `asc` is oldest first. */
+                order?: "asc" | "desc";
             };
             header?: never;
             path: {

@@ -62,6 +62,9 @@ export const pageOf = ({ limit, cursor }: z.output<typeof listQuery>): PageReque
   cursor: cursor ?? null,
 });
 
+/** By time: `asc` is oldest first. */
+export const listOrder = z.enum(['asc', 'desc']);
+
 /** The same where the cursor is a position in a thread's history, which includes the history that a fork inherited. */
 export const historyListQuery = z.strictObject({
   limit: limitOf(50, 200),

@@ -1,7 +1,7 @@
 // Messages: requests, answers and operations.
 import { contentItemsMax, utf8Bytes } from '@dormouse/protocol';
 import { z } from 'zod';
-import { accepted, historyListQuery, isBase64, listOf, time } from './field.ts';
+import { accepted, historyListQuery, isBase64, listOf, listOrder, time } from './field.ts';
 import { operation, talker, threadReader } from './operation.ts';
 
 const textBytesMax = 4 * 1024 * 1024;
@@ -95,7 +95,7 @@ export const messageOperations = {
     tag,
     summary: 'The conversation as people read it',
     access: threadReader,
-    query: historyListQuery,
+    query: historyListQuery.extend({ order: listOrder.default('asc') }),
     answers: { 200: listOf(readableMessage) },
   }),
 };

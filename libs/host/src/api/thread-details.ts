@@ -9,6 +9,7 @@ import {
   isBase64,
   limitOf,
   listOf,
+  listOrder,
   listQuery,
   logListQuery,
   name,
@@ -208,14 +209,16 @@ export const schedule = z
   .object({ id: z.string(), ...scheduleFields, since: time, next_at: nullableTime })
   .meta({ id: 'Schedule' });
 
-export const eventsQuery = z.strictObject({
+const eventPlaceQuery = z.strictObject({
   after: queryPosition.optional(),
   cursor: queryPosition.optional(),
   limit: limitOf(100, 200),
 });
 
-/** Only the stream takes the token in the query, because a browser's EventSource cannot send headers. */
-export const eventStreamQuery = eventsQuery.extend({ access_token: z.string().max(4_096).optional() });
+export const eventsQuery = eventPlaceQuery.extend({ order: listOrder.default('asc') });
+
+/** A stream goes forward. Only the stream takes the token in the query, because a browser's EventSource cannot send headers. */
+export const eventStreamQuery = eventPlaceQuery.extend({ access_token: z.string().max(4_096).optional() });
 
 /** `turn` asks for one turn by its id; `after` is a position, and the cursor of the page before. */
 export const lineageQuery = z.strictObject({

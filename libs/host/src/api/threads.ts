@@ -5,6 +5,7 @@ import {
   id,
   limitOf,
   listOf,
+  listOrder,
   metadata,
   name,
   nullableTime,
@@ -97,7 +98,7 @@ export const threadFilter = z
     external_id: z.string().max(200).optional(),
     created_after: time.transform((text) => Date.parse(text)).optional(),
     updated_after: time.transform((text) => Date.parse(text)).optional(),
-    order: z.enum(['asc', 'desc']).optional(),
+    order: listOrder.optional(),
   })
   .catchall(z.string().max(1_000))
   .superRefine((query, context) => {

@@ -23,7 +23,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'Messages that arrive while the model runs are answered together by the next completion; what they do to open calls is the agent’s policy `on_interrupt`.',
   listMessages: 'Texts of people, answers of the model, results of tools and events, as a chat shows them.',
   listEvents:
-    'A page ends with `next_cursor`, which is never null: a reader that polls keeps its place. With `Accept: text/event-stream` the same goes on as a stream that resumes without a gap and without a repetition. On connect it has status, open choices, open logins and current views, then what is newer. Every 15 seconds without an event there is a comment.',
+    'A page ends with `next_cursor`, which is never null: a reader that polls keeps its place. With `order=desc` a page goes back, from the last event or from the one before the cursor, and an empty page is the end. With `Accept: text/event-stream` the same goes on as a stream that resumes without a gap and without a repetition. On connect it has status, open choices, open logins and current views, then what is newer. Every 15 seconds without an event there is a comment.',
   listCommits: 'Each commit has the hash of the one before: `dormouse verify` checks the chain.',
   importThread: 'Invisible until the last part has come.',
   importBlob: 'Sent before the commits that refer to it.',

@@ -53,7 +53,8 @@ export class ThreadController {
 
   @Operate(messageOperations.list)
   async messages(@OperationCall() { tenant, params, query }: Call<typeof messageOperations.list>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.id }, pageOf(query))));
+    const page = { ...pageOf(query), order: query.order };
+    return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.id }, page)));
   }
 
   @Operate(threadOperations.fork)

@@ -45,8 +45,12 @@ export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps
         stream(deps, key, { reader, signal }, request, reply, measureLag);
       return seats.seated(tenant, () => whileGranted(deps, only, reader, open));
     }
-    const { after, cursor, limit } = readQuery(request, eventsQuery);
-    const page = unwrap(await deps.ingress.events.page(key, after ?? cursor ?? 0, limit));
+    const { after, cursor, limit, order } = readQuery(request, eventsQuery);
+    const { events } = deps.ingress;
+    const place = after ?? cursor;
+    const page = unwrap(
+      await (order === 'asc' ? events.page(key, place ?? 0, limit) : events.pageBack(key, place ?? null, limit)),
+    );
     return reply
       .header('content-type', 'application/json; charset=utf-8')
       .send(JSON.stringify({ data: page.data, next_cursor: page.nextCursor }));

@@ -2,7 +2,7 @@
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { type Content, plainText, type RecordedEvent } from '@dormouse/thread';
 import { apiJson, apiType } from './api-json.ts';
-import { commitsAfter, type PlacedEvent, placedEvents } from './log-scan.ts';
+import { commitsAfter, commitsBefore, type PlacedEvent, placedEvents } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';
 
@@ -72,6 +72,12 @@ export interface EventApi {
     after: number,
     limit: number,
   ): Promise<Answered<{ readonly data: readonly ApiEvent[]; readonly nextCursor: string }>>;
+  /** Backwards from the event before `before`, null: from the last one; `nextCursor` as above. */
+  pageBack(
+    key: ThreadKey,
+    before: number | null,
+    limit: number,
+  ): Promise<Answered<{ readonly data: readonly ApiEvent[]; readonly nextCursor: string }>>;
   /** The commits as they are stored, for `dormouse export` and `verify`; pages end with the log. */
   commits(
     key: ThreadKey,
@@ -94,6 +100,20 @@ export function createEventApi(ports: { readonly log: ThreadLog; readonly thread
       }
       data.splice(limit);
       return answered({ data, nextCursor: String(data.at(-1)?.position ?? after) });
+    },
+    async pageBack(key, before, limit) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const data: ApiEvent[] = [];
+      const end = before ?? Number.POSITIVE_INFINITY;
+      for await (const commit of commitsBefore(log, key, end)) {
+        await threads.announce(commit);
+        const placed = placedEvents(commit).filter(({ position }) => position < end);
+        data.push(...placed.map(apiEvent).toReversed());
+        if (data.length >= limit) break;
+      }
+      data.splice(limit);
+      return answered({ data, nextCursor: String(data.at(-1)?.position ?? before ?? 0) });
     },
     async commits(key, after, limit) {
       const found = await threads.find(key);

@@ -9,8 +9,8 @@
 import { invalidCursor, type PageRequest, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import type { Thread } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
-import { eventsAfter, type PlacedEvent, placedEvents } from './log-scan.ts';
-import type { ListPage } from './thread-page.ts';
+import { eventsAfter, eventsBefore, type PlacedEvent, placedEvents } from './log-scan.ts';
+import type { ListOrder, ListPage } from './thread-page.ts';
 
 export interface Generation {
   readonly key: ThreadKey;
@@ -39,33 +39,69 @@ export const threadAt = async (
   { key, upTo }: Generation,
 ): Promise<Thread> => (await loadThread(ports, key, upTo)).thread;
 
-/** A page of what the events of a thread and of those before it are shown as. `cursor` null: from the beginning. */
+/** A page of what the events of a thread and of those before it are shown as. `cursor` null: from the first one. */
 export async function pageOfLineage<T>(
   log: ThreadLog,
   generations: readonly Generation[],
-  { cursor, limit }: PageRequest,
+  { cursor, limit, order = 'asc' }: PageRequest & { readonly order?: ListOrder },
   entryOf: (placed: PlacedEvent, generation: Generation) => T | null | Promise<T | null>,
 ): Promise<ListPage<T>> {
-  const start = placeIn(cursor, generations.length);
+  const start = cursor === null ? null : placeIn(cursor, generations.length);
   const data: T[] = [];
   let last = '';
-  for (const [index, generation] of generations.entries()) {
-    if (index < start.index) continue;
-    for await (const placed of eventsAfter(log, generation.key, index === start.index ? start.position : 0)) {
-      if (placed.position > generation.upTo) break;
-      const entry = await entryOf(placed, generation);
-      if (entry === null) continue;
-      if (data.length === limit) return { data, nextCursor: last };
-      data.push(entry);
-      last = generation.inherited ? `${index}.${placed.position}` : String(placed.position); // (N2)
-    }
+  for await (const { placed, generation, index } of (order === 'asc' ? forward : backward)(log, generations, start)) {
+    const entry = await entryOf(placed, generation);
+    if (entry === null) continue;
+    if (data.length === limit) return { data, nextCursor: last };
+    data.push(entry);
+    last = generation.inherited ? `${index}.${placed.position}` : String(placed.position); // (N2)
   }
   return { data, nextCursor: null }; // (thread-page Q2)
 }
 
+interface Place {
+  readonly index: number;
+  readonly position: number;
+}
+
+interface InGeneration {
+  readonly placed: PlacedEvent;
+  readonly generation: Generation;
+  readonly index: number;
+}
+
+/** (N1) */
+async function* forward(
+  log: ThreadLog,
+  generations: readonly Generation[],
+  start: Place | null,
+): AsyncGenerator<InGeneration> {
+  for (const [index, generation] of generations.entries()) {
+    if (index < (start?.index ?? 0)) continue;
+    const after = index === start?.index ? start.position : 0;
+    for await (const placed of eventsAfter(log, generation.key, after)) {
+      if (placed.position > generation.upTo) break;
+      yield { placed, generation, index };
+    }
+  }
+}
+
+async function* backward(
+  log: ThreadLog,
+  generations: readonly Generation[],
+  start: Place | null,
+): AsyncGenerator<InGeneration> {
+  for (const [index, generation] of [...generations.entries()].toReversed()) {
+    if (start !== null && index > start.index) continue;
+    const before = index === start?.index ? start.position : generation.upTo + 1;
+    for await (const placed of eventsBefore(log, generation.key, Math.min(before, generation.upTo + 1)))
+      yield { placed, generation, index };
+  }
+}
+
 /** @throws Fault CURSOR_INVALID */
-function placeIn(cursor: string | null, generations: number): { readonly index: number; readonly position: number } {
-  if (cursor === null || cursor === '0') return { index: 0, position: 0 };
+function placeIn(cursor: string, generations: number): Place {
+  if (cursor === '0') return { index: 0, position: 0 };
   const [position = '', index] = cursor.split('.').toReversed();
   const place = { index: index === undefined ? generations - 1 : Number(index), position: Number(position) };
   if (place.index < generations) return place;

@@ -1,4 +1,4 @@
-// Reads the events of a log in order, in blocks, from any position; and searches backwards from one.
+// Reads the events of a log in order, in blocks, from any position, and backwards from one.
 //
 // Invariants:
 //   L1. `position` of the event at index i of a commit is `version + i + 1`; positions are 1..n.
@@ -44,24 +44,38 @@ export async function* eventsAfter(log: ThreadLog, key: ThreadKey, after: number
   for await (const commit of commitsAfter(log, key, after)) yield* placedEvents(commit, after);
 }
 
-/** The last event before `before` (a position) for which `holds`, or null. Reads back block by block. */
+/** Commits from the one that holds the event before `before` (a position), or the last one, back to the first. */
+export async function* commitsBefore(log: ThreadLog, key: ThreadKey, before: number): AsyncGenerator<Commit> {
+  for (let end = before; end > 1;) {
+    const first = Number.isFinite(end) ? await log.at(key, Math.max(1, end - blockCommits)) : null; // (L2)
+    if (first === null) {
+      const head = await log.head(key);
+      const afterLast = head === null ? 1 : head.version + head.count + 1;
+      if (afterLast >= end) return;
+      end = afterLast;
+      continue;
+    }
+    const block = await log.read(key, first.version, blockCommits + 1);
+    yield* block.filter(({ version }) => version + 1 < end).toReversed();
+    end = first.version + 1;
+  }
+}
+
+/** Likewise, event by event. */
+export async function* eventsBefore(log: ThreadLog, key: ThreadKey, before: number): AsyncGenerator<PlacedEvent> {
+  for await (const commit of commitsBefore(log, key, before))
+    yield* placedEvents(commit)
+      .filter(({ position }) => position < before)
+      .toReversed();
+}
+
+/** The last event before `before` (a position) for which `holds`, or null. */
 export async function lastEventBefore(
   log: ThreadLog,
   key: ThreadKey,
   before: number,
   holds: (event: RecordedEvent) => boolean,
 ): Promise<PlacedEvent | null> {
-  let end = before;
-  while (end > 1) {
-    const start = Math.max(0, end - 1 - blockCommits);
-    const first = await log.at(key, start + 1);
-    if (first === null) return null;
-    const commits = await log.read(key, first.version, blockCommits + 1);
-    const found = commits
-      .flatMap((commit) => placedEvents(commit))
-      .findLast((placed) => placed.position < end && holds(placed.event));
-    if (found !== undefined) return found;
-    end = first.version + 1;
-  }
+  for await (const placed of eventsBefore(log, key, before)) if (holds(placed.event)) return placed;
   return null;
 }

@@ -5,7 +5,7 @@ import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.t
 import { lastEventBefore, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';
-import type { ListPage } from './thread-page.ts';
+import type { ListOrder, ListPage } from './thread-page.ts';
 
 export interface ReadableMessage {
   readonly position: number;
@@ -26,7 +26,10 @@ export interface ReadableMessage {
 
 export interface ReadableApi {
   /** A fork's conversation begins with the one that it was forked from. */
-  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ReadableMessage>>>;
+  list(
+    key: ThreadKey,
+    page: PageRequest & { readonly order?: ListOrder },
+  ): Promise<Answered<ListPage<ReadableMessage>>>;
 }
 
 export interface ReadablePorts {
