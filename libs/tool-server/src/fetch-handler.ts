@@ -11,6 +11,7 @@ import { describeError } from './outbox/describe-error.ts';
 import { type OpenServer, openServer } from './open-server.ts';
 import type { ToolServerOptions } from './define/serve-options.ts';
 import type { ToolServer } from './define/tool-server.ts';
+import { isWorkers } from './workers.ts';
 
 /** What Hono, Next and others call; further arguments are the platform's. */
 export type FetchHandler = (request: Request, ...platform: readonly unknown[]) => Promise<Response>;
@@ -84,7 +85,7 @@ async function answer(
     one.log(`a request failed: ${describeError(error)}`);
     return new Response(null, { status: 500 });
   }
-  wait(platform, afterAnswer(one, exchange));
+  wait(one, platform, afterAnswer(one, exchange));
   return exchange.answer();
 }
 
@@ -95,10 +96,17 @@ async function afterAnswer(one: OpenServer, exchange: FetchExchange): Promise<vo
 }
 
 /** (H3) Platforms that run functions, and Hono on them, pass a context that has `waitUntil`. */
-function wait(platform: readonly unknown[], work: Promise<void>): void {
-  for (const given of platform)
-    if (typeof given === 'object' && given !== null && 'waitUntil' in given && typeof given.waitUntil === 'function')
-      given.waitUntil(work);
+function wait(one: OpenServer, platform: readonly unknown[], work: Promise<void>): void {
+  const contexts = platform.filter(hasWaitUntil);
+  for (const context of contexts) context.waitUntil(work);
+  if (contexts.length > 0 || !isWorkers() || warned.has(one)) return;
+  warned.add(one);
+  one.log('the handler got no context: pass it on, handler(request, env, ctx), or no result is sent');
 }
+
+const warned = new WeakSet<OpenServer>();
+
+const hasWaitUntil = (given: unknown): given is { waitUntil(work: Promise<void>): void } =>
+  typeof given === 'object' && given !== null && 'waitUntil' in given && typeof given.waitUntil === 'function';
 
 const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '');

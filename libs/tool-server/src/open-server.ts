@@ -96,10 +96,11 @@ export function openServer(options: ToolServerOptions, listener?: Listener): Ope
 }
 
 /** (Y5) */
-function attendingOf({ sweep, outbox }: Assembly): () => void {
+function attendingOf({ sweep, outbox, calls }: Assembly): () => void {
   let sweptAt = Date.now();
   return () => {
     outbox.takeUp();
+    calls.endLost();
     if (Date.now() - sweptAt < sweepEveryMs) return;
     sweptAt = Date.now();
     sweep();

@@ -26,6 +26,10 @@ const pick = defineTool(
   { name: 'pick', description: 'Asks a person.', input: z.strictObject({}) },
   async (_given, context) => (await context.choose({ prompt: 'Which?', choices: ['left', 'right'], default: 0 })).label,
 );
+const hang = defineTool(
+  { name: 'hang', description: 'Never ends.', input: z.strictObject({}), deadlineMs: 1_000 },
+  () => new Promise<string>(() => {}),
+);
 const watch = defineTool(
   { name: 'watch', description: 'Tells news.', input: z.strictObject({}) },
   async (_given, context) => void (await context.subscribe({ data: 'news' })),
@@ -41,7 +45,7 @@ const remember = defineTool(
 
 const options: ToolServerOptions = {
   name: 'worker',
-  tools: [echo, slow, pick, watch, remember],
+  tools: [echo, slow, hang, pick, watch, remember],
   auth: { bearer: 'a shared secret' },
   delivery: { firstPauseMs: 200 },
   routes: [
@@ -57,6 +61,12 @@ const options: ToolServerOptions = {
 };
 
 const inIsolate = toFetchHandler(options, { basePath: '/isolate' });
+const cut = toFetchHandler(options, { basePath: '/cut' });
+const durable = toFetchHandler({ ...options, dataDir: '/data' }, { basePath: '/durable' });
+
+/** As Cloudflare does after 30 seconds. */
+const shortly = (work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work, new Promise((resolve) => setTimeout(resolve, 300))]);
 
 /** One place for all requests: what a question or a subscription needs. */
 export class Tools {
@@ -77,6 +87,10 @@ export default {
   fetch(request: Request, environment: Environment, context: Context): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (pathname.startsWith('/object/')) return environment.TOOLS.getByName('tools').fetch(request);
+    if (pathname.startsWith('/cut/'))
+      return cut(request, { waitUntil: (work: Promise<unknown>) => context.waitUntil(shortly(work)) });
+    if (pathname.startsWith('/durable/'))
+      return durable(request).catch((error: Error) => new Response(error.message, { status: 500 }));
     return inIsolate(request, environment, context);
   },
 };

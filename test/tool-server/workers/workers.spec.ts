@@ -90,6 +90,12 @@ async function callback<Type extends Callback['type']>(
 const resultOf = async (id: string): Promise<string | undefined> =>
   (await callback('tool_result', (each) => each.id === id)).text;
 
+/** A call that was cut off before the other specs run, and whose end the last one sees. */
+let cutOff: string;
+beforeAll(async () => {
+  if (missing === null) cutOff = await invoke('/cut', 'hang');
+});
+
 describe.each(['/isolate', '/object'])('a tool server in Workers, at %s', (place) => {
   it('T1 T2 T38 has a manifest, and refuses a call without the credential', async () => {
     const answer = await fetch(`${at.url}${place}/.well-known/rap-toolset`);
@@ -179,6 +185,24 @@ describe('a tool server in Workers', () => {
       return json.data.find(({ type }: { type: string }) => type === 'tool_call_settled')?.content[0].text;
     };
     await expect.poll(outcome).toBe('from a Worker');
+  });
+
+  it('has no data directory, and says so', async () => {
+    const answer = await fetch(`${at.url}/durable/.well-known/rap-toolset`);
+    expect([answer.status, await answer.text()]).toEqual([
+      500,
+      'a data directory needs Node 22.16 or newer (node:sqlite), and this is Cloudflare Workers; ' +
+        'leave out `dataDir` to keep everything in memory.',
+    ]);
+  });
+
+  it('T11 ends a call that the platform has cut off, at a later request', async () => {
+    const found = async (): Promise<string | undefined> => {
+      expect((await fetch(`${at.url}/cut/readyz`)).status).toBe(200);
+      const result = callbacks.came.find((each) => each.type === 'tool_result' && each.id === cutOff);
+      return result?.type === 'tool_result' ? result.text : undefined;
+    };
+    await expect.poll(found).toBe('Error: the tool did not finish within 1 s and was stopped.');
   });
 
   it('compiles no code when it runs, and is bundled without a port', () => {

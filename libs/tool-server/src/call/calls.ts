@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nameOf, type TakenCall } from './call-address.ts';
 import { type ContextParts, createContext } from './call-context.ts';
 import type { LeftCall } from './call-ledger.ts';
-import { createDeadline } from './deadline.ts';
+import { createDeadline, type Deadline } from './deadline.ts';
 import { errorTextPrefix } from '@dormouse/protocol';
 import { beginRun } from '../trace/call-trace.ts';
 import { describeError } from '../outbox/describe-error.ts';
@@ -37,6 +37,7 @@ interface Running {
   readonly abort: AbortController;
   stop: Stop | null;
   subscription: Subscription | null;
+  deadline: Deadline | null;
   done: Promise<void>;
 }
 
@@ -49,6 +50,8 @@ export interface Calls {
   readonly closeThread: (threadId: string) => void;
   /** Ends calls left over from an earlier process with an error result, or runs them again. T26 */
   readonly recover: () => void;
+  /** Ends calls whose request has ended, and their timers with it, once their time is over. (K1) */
+  readonly endLost: () => void;
   /** Stops everything; calls that can run again after a restart are left for it. */
   readonly close: () => Promise<void>;
 }
@@ -69,6 +72,7 @@ export function createCalls(
       abort: new AbortController(),
       stop: null,
       subscription: null,
+      deadline: null,
       done: Promise.resolve(),
     };
     running.set(call.key, entry);
@@ -102,6 +106,7 @@ export function createCalls(
     if (tool.requiresUser === true && call.userId === undefined)
       return end(failed('this tool acts for a user, and the call names none (user_id).')); // T33
     const deadline = createDeadline(tool.deadlineMs, () => stop(entry, 'deadline'));
+    entry.deadline = deadline;
     const subscribed = (subscription: Subscription): void => {
       entry.subscription = subscription;
       deadline.stop(); // the caller has its result
@@ -156,7 +161,7 @@ export function createCalls(
       case 'cancelled':
         return ledger.end(call);
       case 'deadline':
-        return settle(failed(`the tool did not finish within ${tool.deadlineMs / 1_000} s and was stopped.`));
+        return settle(failed(deadlineText(tool)));
       case 'shutdown':
         if (isDurable && beginsAgain(tool, ledger.isAsking(call))) return undefined; // left to `recover`
         return settle(failed(stoppedText));
@@ -208,6 +213,15 @@ export function createCalls(
         }
       }
     },
+    endLost() {
+      for (const { call, deadline, ...entry } of running.values()) {
+        const tool = tools.get(call.operation);
+        if (tool === undefined || deadline?.isLost() !== true) continue;
+        entry.abort.abort(new Error('the call was stopped: deadline'));
+        running.delete(call.key);
+        ledger.settle(call, failed(deadlineText(tool)), parts.redactor.clean);
+      }
+    },
     async close() {
       for (const entry of running.values()) stop(entry, 'shutdown');
       await Promise.all([...running.values()].map((entry) => entry.done));
@@ -219,6 +233,8 @@ export function createCalls(
 const beginsAgain = ({ onRestart }: Tool, wasAsking: boolean): boolean =>
   onRestart === 'rerun' || (onRestart === 'rerun_if_asking' && wasAsking);
 
+const deadlineText = ({ deadlineMs }: Tool): string =>
+  `the tool did not finish within ${deadlineMs / 1_000} s and was stopped.`;
 const askingText =
   'the tool server was restarted while this call waited for a person, whose answer cannot reach it any more. Call again to ask again.';
 const restartedText =

@@ -2,11 +2,15 @@
  * Owns: the time a handler may take, which is paused while it waits for a user. T11
  */
 const timerMsMax = 2 ** 31 - 1;
+/** How late the timer may be before it counts as lost. */
+const lateMsMax = 5_000;
 
 export interface Deadline {
   /** Time does not count until the promise settles. */
   readonly pausedFor: <Value>(waiting: Promise<Value>) => Promise<Value>;
   readonly stop: () => void;
+  /** The time is over and its timer has not said so: in Workers a timer ends with the request that has set it. */
+  readonly isLost: () => boolean;
 }
 
 export function createDeadline(ms: number, expired: () => void): Deadline {
@@ -45,5 +49,6 @@ export function createDeadline(ms: number, expired: () => void): Deadline {
       clearTimeout(timer);
       leftMs = Number.NEGATIVE_INFINITY;
     },
+    isLost: () => pauses === 0 && Number.isFinite(leftMs) && Date.now() - since > leftMs + lateMsMax,
   };
 }

@@ -33,20 +33,21 @@ export function sqliteFor(file: string): () => Sqlite {
   if (own !== null) return () => openOwn(own, file);
   throw new Error(
     `a data directory needs Node ${nodeMin} or newer (node:sqlite), and this is ${runtimeName()}; ` +
-      'take a newer Node, or leave out `dataDir` to keep everything in memory.',
+      `${isWorkers() ? '' : 'take a newer Node, or '}leave out \`dataDir\` to keep everything in memory.`,
   );
 }
 
 type Own = Pick<typeof nodeSqlite, 'DatabaseSync'>;
 
-/** Null where there is none, or one of an early form. */
+/** Null where there is none, or one of an early form; Workers have its name alone. */
 function ownSqlite(): Own | null {
-  const own = process.getBuiltinModule?.('node:sqlite') as Partial<Own> | undefined;
-  if (own?.DatabaseSync === undefined) return null;
+  if (isWorkers()) return null;
+  const own = process.getBuiltinModule?.('node:sqlite') as Own | undefined;
+  if (own === undefined) return null;
   const database = new own.DatabaseSync(':memory:');
   const isComplete = 'isTransaction' in database;
   database.close();
-  return isComplete ? { DatabaseSync: own.DatabaseSync } : null;
+  return isComplete ? own : null;
 }
 
 const runtimeName = (): string => (isWorkers() ? 'Cloudflare Workers' : process.version);
