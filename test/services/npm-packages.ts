@@ -15,7 +15,11 @@ export function npmPackages(
   return builtOnce(cache, name, say, async (into) => {
     say(`${name}: installing ${packages.join(', ')}`);
     const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--no-update-notifier'];
-    const environment = { npm_config_progress: 'false' };
+    const environment = {
+      npm_config_progress: 'false',
+      npm_config_fetch_retries: '1',
+      npm_config_fetch_retry_mintimeout: '1000',
+    };
     await runCommand('npm', ['install', '--prefix', into, ...flags, ...packages], {
       cwd: into,
       withinMs: installWithinMs,
