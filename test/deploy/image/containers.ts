@@ -19,6 +19,8 @@ const runWithinMs = 300_000;
 
 export interface Containers {
   readonly base: string;
+  /** For programs that call Buildah or Podman by themselves: where their images are. (B1) */
+  readonly environment: Readonly<Record<string, string>>;
   buildah(...args: readonly string[]): Promise<string>;
   podman(...args: readonly string[]): Promise<string>;
 }
@@ -48,18 +50,21 @@ const baseTree = (): Promise<Found> =>
   });
 
 async function withBase(folder: string, tree: string): Promise<Containers> {
-  const store = ['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--storage-driver', 'overlay'];
-  const configuration = join(folder, 'containers.conf');
+  const [configuration, storage] = [join(folder, 'containers.conf'), join(folder, 'storage.conf')];
   mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    storage,
+    `[storage]\ndriver = "overlay"\ngraphroot = "${join(folder, 'store')}"\nrunroot = "${join(folder, 'run')}"\n`,
+  );
   writeFileSync(
     configuration,
     '[containers]\ndefault_ulimits = ["nofile=20000:20000", "nproc=20000:20000"]\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n',
   );
-  const environment = { CONTAINERS_CONF: configuration };
+  const environment = { CONTAINERS_CONF: configuration, CONTAINERS_STORAGE_CONF: storage };
   const buildah = (...args: readonly string[]): Promise<string> =>
-    runCommand('buildah', [...store, ...args], { withinMs: buildWithinMs, cwd: root, environment });
+    runCommand('buildah', args, { withinMs: buildWithinMs, cwd: root, environment });
   const podman = (...args: readonly string[]): Promise<string> =>
-    runCommand('podman', [...store, '--runtime', 'runc', '--cgroup-manager', 'cgroupfs', ...args], {
+    runCommand('podman', ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs', ...args], {
       withinMs: runWithinMs,
       cwd: root,
       environment,
@@ -90,7 +95,7 @@ async function withBase(folder: string, tree: string): Promise<Containers> {
     join(context, 'Containerfile'),
     context,
   );
-  return { base: baseName, buildah, podman };
+  return { base: baseName, environment, buildah, podman };
 }
 
 /** The package that the command `npm` of this machine is in. */

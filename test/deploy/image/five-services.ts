@@ -99,9 +99,8 @@ export async function startFiveServices(
       await podman('run', '--detach', ...flagsOf(name, health), image, name);
       starts[name] = await started(podman, name, `http://${loopback}:${health}/readyz`);
     }
-    const own = ['--name', 'example-tools', '--tmpfs', '/data:mode=0700,uid=10001,gid=10001'];
     const told = ['--host', loopback, '--port', String(tools), '--data', '/data'];
-    await podman('run', '--detach', ...hardened, ...own, image, 'example-tools', ...told);
+    await podman('run', '--detach', ...hardened, '--name', 'example-tools', image, 'example-tools', ...told);
     const url = `http://${loopback}:${api}`;
     const all = starts as Readonly<Record<ServiceName, Start>>;
     const given = { url, key, tools: `http://${loopback}:${tools}`, nowhere: `${secretsAt}/nowhere` };

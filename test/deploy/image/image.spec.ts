@@ -1,6 +1,7 @@
 // The image, built and run as it would be on a cluster: read-only, without capabilities, with little memory, by its own
 // numeric user; the signal to stop reaches the process; a conversation from inside, of `standalone` and of the five
 // services beside real servers.
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +10,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../docs/document.ts';
 import { freePorts } from '../../services/free-ports.ts';
 import { runCommand } from '../../services/run-command.ts';
-import { type Containers, containers, npmOfThisMachine } from './containers.ts';
+import { baseName, type Containers, containers, npmOfThisMachine } from './containers.ts';
 import { type FiveServices, serviceNames, type Start, started, startFiveServices } from './five-services.ts';
 
-const image = 'localhost/dormouse:test';
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
+const image = `localhost/dormouse:${version}`;
 const hardened = [
   ...[
     '--read-only',
@@ -27,21 +29,25 @@ const hardened = [
   ...['--network', 'host', '--env', 'DORMOUSE_HOST=127.0.0.1'],
 ];
 let folder = '';
+let beside = '';
 let missing: string | null = null;
 let engine: Containers | null = null;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dormouse-image-'));
+  beside = join(folder, 'beside');
   const found = await containers(folder);
   if ('reason' in found) missing = found.reason;
   else {
     engine = found;
+    const flags = ['--isolation', 'chroot', '--pull-never', '--layers', '--format', 'docker'];
     const reached = await npmOfThisMachine(folder);
-    await found.buildah(
-      ...['build', '--isolation', 'chroot', '--pull-never', '--layers', '--format', 'docker', ...reached],
-      ...['--build-arg', 'VERSION=0.1.0', '--build-arg', 'REVISION=abc', '--build-arg', 'SOURCE=https://code.example'],
-      ...['--file', 'deploy/docker/Dockerfile', '--tag', image, root],
-    );
+    const told = ['--tool', 'buildah', '--tag', 'localhost/dormouse', '--out', beside];
+    await runCommand(process.execPath, ['deploy/docker/build.mjs', ...told, '--', ...flags, ...reached], {
+      withinMs: 3_600_000,
+      cwd: root,
+      environment: found.environment,
+    });
   }
 });
 afterAll(async () => {
@@ -94,6 +100,9 @@ function told(name: string, { readyMs, processorMs, residentBytes }: Start): voi
   console.error(`image: ${name} is ready after ${readyMs} ms, ${processorMs} ms of a processor, ${mebibytes} MiB`);
 }
 
+const commit = async (): Promise<string> =>
+  (await runCommand('git', ['rev-parse', 'HEAD'], { withinMs: 30_000, cwd: root })).trim();
+
 async function exitCodeOf(name: string): Promise<number> {
   const [state] = JSON.parse(await podman('inspect', name)) as readonly {
     readonly State: { readonly ExitCode: number };
@@ -107,9 +116,8 @@ describe('the image', () => {
     expect(config.User).toBe('10001:10001');
     expect(config.Labels).toMatchObject({
       'org.opencontainers.image.title': 'dormouse',
-      'org.opencontainers.image.version': '0.1.0',
-      'org.opencontainers.image.revision': 'abc',
-      'org.opencontainers.image.source': 'https://code.example',
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.revision': await commit(),
       'org.opencontainers.image.licenses': 'Apache-2.0',
     });
     expect(config.Volumes).toEqual({ '/data': {} });
@@ -125,10 +133,20 @@ describe('the image', () => {
   it('has no sources, specs, maps, declarations, benches or tools, and nothing that its user could write', async () => {
     const list = (test: string): Promise<string> =>
       podman('run', '--rm', ...hardened, '--entrypoint', '/bin/sh', image, '-c', `find /dormouse ${test} | head -20`);
-    const unwanted = ['*.map', '*.ts', '*.spec.*', '*.tsbuildinfo'].map((name) => `-name '${name}'`).join(' -o ');
+    const unwanted = ['*.map', '*.ts', '*.spec.*', '*.test.*', '*.tsbuildinfo']
+      .map((name) => `-name '${name}'`)
+      .join(' -o ');
     expect(await list(`\\( ${unwanted} \\)`)).toBe('');
-    expect(await list('-writable -not -type l')).toBe('');
+    // Not by `-writable`, which nothing is on a read-only root.
+    expect(await list('-not -type l \\( -user 10001 -o -group 10001 -o -perm /022 \\)')).toBe('');
     expect(await list("-path '*node_modules/typescript' -o -path '*node_modules/vitest' -o -path '*/bench'")).toBe('');
+  });
+
+  it('has what V8 compiled, for its user', async () => {
+    const trace = ['--env', 'NODE_DEBUG_NATIVE=COMPILE_CACHE', '--entrypoint', '/bin/sh', image, '-c'];
+    const said = await podman('run', '--rm', ...hardened, ...trace, 'node apps/notifier/dist/main.js --help 2>&1');
+    const found = said.match(/cache for .* was accepted/g) ?? [];
+    expect(found.length).toBeGreaterThan(500);
   });
 
   it('says what it can run, and refuses what it cannot', async () => {
@@ -288,20 +306,63 @@ describe('the five services in the image', () => {
 });
 
 describe('the files beside the image', () => {
+  const read = <Json>(name: string): Json => JSON.parse(readFileSync(join(beside, name), 'utf8')) as Json;
+
   it('are an SBOM of what is in it, and nothing of the machine', async () => {
-    const out = join(folder, 'beside');
-    await runCommand(process.execPath, ['deploy/docker/build.mjs', '--files-only', '--out', out], {
-      withinMs: 300_000,
-      cwd: root,
-    });
-    const sbom = JSON.parse(readFileSync(join(out, 'sbom.cdx.json'), 'utf8')) as {
+    const sbom = read<{
       readonly bomFormat: string;
-      readonly components: readonly { readonly name: string }[];
-    };
+      readonly components: readonly { readonly group?: string; readonly name: string; readonly version: string }[];
+    }>('sbom.cdx.json');
     expect(sbom.bomFormat).toBe('CycloneDX');
-    const names = sbom.components.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['kafkajs', 'mongoose', 'ioredis', 'fastify']));
-    for (const name of ['vitest', 'typescript', 'nx']) expect(names).not.toContain(name);
+    const named = new Set(
+      sbom.components.map(({ group, name, version: of }) => `${group === undefined ? '' : `${group}/`}${name}@${of}`),
+    );
+    const listing = `const { globSync, readFileSync } = require('node:fs');
+      const found = globSync(['node_modules', 'node_modules/**/node_modules'].flatMap((at) => [at + '/*/package.json', at + '/@*/*/package.json']));
+      console.log(JSON.stringify(found.map((path) => JSON.parse(readFileSync(path, 'utf8'))).map(({ name, version }) => name + '@' + version)));`;
+    const listed = await podman('run', '--rm', ...hardened, '--entrypoint', 'node', image, '-e', listing);
+    const inside = JSON.parse(listed) as readonly string[];
+    expect(inside.length).toBeGreaterThan(150);
+    expect(inside.filter((each) => !named.has(each))).toEqual([]);
+    // What the console is bundled from is in its page.
+    for (const name of ['react', 'marked']) expect([...named].some((each) => each.startsWith(`${name}@`))).toBe(true);
+    for (const name of ['vitest', 'typescript', 'nx', 'commander'])
+      expect([...named].filter((each) => each.startsWith(`${name}@`))).toEqual([]);
     expect(JSON.stringify(sbom)).not.toContain(homedir());
   });
+
+  it('are a provenance in the form of SLSA 1.0: this image, of this commit, this lock and this Dockerfile', async () => {
+    const { predicateType, subject, predicate } = read<Provenance>('provenance.json');
+    expect(predicateType).toBe('https://slsa.dev/provenance/v1');
+    const id = (await podman('image', 'inspect', image, '--format', '{{.Id}}')).trim();
+    expect(subject).toEqual([expect.objectContaining({ name: image, digest: { sha256: id } })]);
+    const { buildDefinition, runDetails } = predicate;
+    expect(buildDefinition.externalParameters).toMatchObject({ BASE: baseName.split('/').at(-1), VERSION: version });
+    const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+    expect(buildDefinition.resolvedDependencies).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ digest: { gitCommit: await commit() } }),
+        ...['package-lock.json', 'deploy/docker/Dockerfile'].map((path) =>
+          expect.objectContaining({ uri: path, digest: { sha256: sha256(join(root, path)) } }),
+        ),
+      ]),
+    );
+    expect(runDetails.byproducts).toEqual([
+      { name: 'sbom.cdx.json', digest: { sha256: sha256(join(beside, 'sbom.cdx.json')) } },
+    ]);
+    expect(Date.parse(runDetails.metadata.finishedOn)).toBeGreaterThan(Date.parse(runDetails.metadata.startedOn));
+    expect(JSON.stringify(predicate)).not.toContain(homedir());
+  });
 });
+
+interface Provenance {
+  readonly predicateType: string;
+  readonly subject: readonly object[];
+  readonly predicate: {
+    readonly buildDefinition: { readonly externalParameters: object; readonly resolvedDependencies: readonly object[] };
+    readonly runDetails: {
+      readonly byproducts: readonly object[];
+      readonly metadata: { readonly startedOn: string; readonly finishedOn: string };
+    };
+  };
+}
