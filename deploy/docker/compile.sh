@@ -3,10 +3,10 @@
 # what V8 compiled meanwhile. A program that ends before fails the build.
 set -eu
 export NODE_COMPILE_CACHE="$1" DORMOUSE_HOST=127.0.0.1 DORMOUSE_PORT=0 DORMOUSE_HEALTH_PORT=0
-said=$(mktemp)
 start() {
   what=$1
   shift
+  said=$(mktemp) # not the one of the program before, in which the words are already
   node "apps/$what/dist/main.js" "$@" > "$said" 2>&1 &
   pid=$!
   until grep -qE '"waiting"|^ready ' "$said"; do

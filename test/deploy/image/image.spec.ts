@@ -258,6 +258,11 @@ describe('the five services in the image', () => {
     expect(said).toMatch(/the agent answered after \d+ ms: ./);
   });
 
+  it('are looked at by the doctor, from inside', async () => {
+    const said = await podman('exec', 'ingress-gateway', 'deploy/docker/run.sh', 'doctor');
+    for (const check of ['topics', 'database', 'clock', 'redis']) expect(said).toContain(check);
+  });
+
   it('call a tool, which answers by callback', async () => {
     await call('POST', '/tool-servers', { name: 'example-tools', base_url: cluster().tools });
     const agent = {
