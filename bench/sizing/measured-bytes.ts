@@ -16,6 +16,8 @@ export interface StoredBytes {
   readonly mongoBytesPerSleeper: ByName;
   readonly mongoDocumentsPerSleeper: ByName;
   readonly indexKeysPerCommit: number;
+  /** Until it expires, after a day. */
+  readonly redisBytesPerTurn: number;
   readonly redisBytesPerOpenCall: number;
   readonly redisKeysPerOpenCall: number;
   /** Of all five services, one process each, under load. */

@@ -29,25 +29,6 @@ const partitions = 12;
 const result = join(import.meta.dirname, '..', 'results', 'bytes.json');
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const stage = await openStage(say);
-try {
-  const servers = await startServers(stage.room('servers'), say);
-  try {
-    const measured: StoredBytes = {
-      ...(await ofCluster(stage, servers)),
-      sqlite: await ofStandalone(stage),
-      at: new Date().toISOString(),
-    };
-    const text = `${JSON.stringify(measured, null, 2)}\n`;
-    writeFileSync(result, text);
-    process.stdout.write(text);
-  } finally {
-    await servers.stop();
-  }
-} finally {
-  await stage.close(false);
-}
-
 async function ofCluster(stage: Stage, servers: ClusterServers): Promise<Omit<StoredBytes, 'sqlite' | 'at'>> {
   const connectionsBefore = connectionsTo(servers);
   const options = { tools: stage.tools, directory: stage.room('cluster'), servers, partitions };
@@ -78,6 +59,7 @@ async function ofCluster(stage: Stage, servers: ClusterServers): Promise<Omit<St
       mongoDocumentsPerSleeper: perTurn(after.mongo.documents, asleep.mongo.documents, sleepers),
       indexKeysPerCommit:
         (after.mongo.commitKeys - warm.mongo.commitKeys) / (turns * commitsPerTurn(warm, after, turns)),
+      redisBytesPerTurn: (after.redisBytes - warm.redisBytes) / turns,
       redisBytesPerOpenCall: (asleep.redisBytes - after.redisBytes) / sleepers,
       redisKeysPerOpenCall: (asleep.redisKeys - after.redisKeys) / sleepers,
       connections,
@@ -260,4 +242,23 @@ function bytesInUse(file: string): number {
   const bytes = (number('page_count') - number('freelist_count')) * number('page_size');
   database.close();
   return bytes;
+}
+
+const stage = await openStage(say);
+try {
+  const servers = await startServers(stage.room('servers'), say);
+  try {
+    const measured: StoredBytes = {
+      ...(await ofCluster(stage, servers)),
+      sqlite: await ofStandalone(stage),
+      at: new Date().toISOString(),
+    };
+    const text = `${JSON.stringify(measured, null, 2)}\n`;
+    writeFileSync(result, text);
+    process.stdout.write(text);
+  } finally {
+    await servers.stop();
+  }
+} finally {
+  await stage.close(false);
 }
