@@ -12,9 +12,10 @@ export interface Figures {
   readonly clusterCpuMsPerTurn: number;
   /** latest.json, `counts`. */
   readonly commitsPerTurn: number;
-  /** latest.json, `sleepers`: the process with no thread; each sleeping thread more. */
+  /** latest.json, `sleepers`: the process with no thread, and what it has grown to when very many sleep. It grows with
+   * the caches, which are bounded, not with the threads: at a fifth of the threads it was nine tenths of that. */
   readonly idleRssMib: number;
-  readonly rssKibPerSleeper: number;
+  readonly fullRssMib: number;
   /** bytes.json: one copy. */
   readonly kafkaBytesPerTurn: number;
   readonly mongoBytesPerTurn: number;
@@ -98,7 +99,7 @@ export function standaloneOf(figures: Figures, { threads, turnsEach }: Pick<Work
   const bytesPerThread = figures.sqliteBytesPerSleeper + turnsEach * figures.sqliteBytesPerTurn;
   return {
     turnsPerCore: 1_000 / figures.standaloneCpuMsPerTurn,
-    rssMib: figures.idleRssMib + (threads * figures.rssKibPerSleeper) / 1_024,
+    rssMib: figures.fullRssMib,
     fileBytes: threads * bytesPerThread,
     threadsPerGib: 1_073_741_824 / bytesPerThread,
   };

@@ -32,7 +32,7 @@ export function figureTable(figures: Figures): string {
       ],
       ['log commits of a turn', String(figures.commitsPerTurn), '`npm run bench`'],
       ['memory of the standalone process without threads', `${rounded(figures.idleRssMib)} MiB`, '`npm run bench`'],
-      ['… and of each sleeping thread', `${figures.rssKibPerSleeper.toFixed(2)} KiB`, '`npm run bench`'],
+      ['… and when 100 000 sleep', `${rounded(figures.fullRssMib)} MiB`, '`npm run bench`'],
       ['Kafka, bytes of a turn, one copy', size(figures.kafkaBytesPerTurn), '`npm run bench:bytes`'],
       ['MongoDB, BSON of a turn, one copy', size(figures.mongoBytesPerTurn), '`npm run bench:bytes`'],
       ['MongoDB, BSON of a new thread with an open call', size(figures.mongoBytesPerSleeper), '`npm run bench:bytes`'],
@@ -51,11 +51,11 @@ export function figureTable(figures: Figures): string {
 
 export function standaloneTable(figures: Figures): string {
   const of = (threads: number, turnsEach: number): readonly string[] => {
-    const { rssMib, fileBytes, threadsPerGib } = standaloneOf(figures, { threads, turnsEach });
-    return [rounded(threads), String(turnsEach), size(fileBytes), `${rounded(rssMib)} MiB`, rounded(threadsPerGib)];
+    const { fileBytes, threadsPerGib } = standaloneOf(figures, { threads, turnsEach });
+    return [rounded(threads), String(turnsEach), size(fileBytes), rounded(threadsPerGib)];
   };
   return table(
-    ['sleeping threads', 'turns of each', 'file', 'memory', 'threads per GiB of file'],
+    ['sleeping threads', 'turns of each', 'file', 'threads per GiB of file'],
     [of(10_000, 0), of(10_000, 10), of(100_000, 0), of(100_000, 10)],
   );
 }

@@ -16,7 +16,6 @@ interface BenchFile {
   readonly turns: readonly Turns[] | null;
   readonly counts: { readonly plain: { readonly logCommits: number } } | null;
   readonly sleepers: {
-    readonly threads: number;
     readonly idle: { readonly rssMib: number };
     readonly asleep: { readonly rssMib: number };
   } | null;
@@ -53,13 +52,13 @@ export function medianOf(
 export function measuredFigures(): Figures {
   const { sleepers, counts } = latest;
   if (sleepers === null || counts === null) throw new Error('latest.json is not of a full run');
-  const { threads, idle, asleep } = sleepers;
+  const { idle, asleep } = sleepers;
   return {
     standaloneCpuMsPerTurn: medianOf(latest.turns, 'dormouse', 64, 'cpuMsPerTurn'),
     clusterCpuMsPerTurn: medianOf(cluster.cluster?.turns, 'dormouse', 64, 'cpuMsPerTurn'),
     commitsPerTurn: counts.plain.logCommits,
     idleRssMib: idle.rssMib,
-    rssKibPerSleeper: ((asleep.rssMib - idle.rssMib) * 1_024) / threads,
+    fullRssMib: asleep.rssMib,
     kafkaBytesPerTurn: sum(bytes.kafkaBytesPerTurn),
     mongoBytesPerTurn: sum(bytes.mongoBytesPerTurn),
     mongoBytesPerSleeper: sum(bytes.mongoBytesPerSleeper),

@@ -14,7 +14,7 @@ import { figureTable, planTable, standaloneTable } from '../../bench/sizing/capa
 import { bytes, latest, measuredFigures, medianOf, observability } from '../../bench/sizing/figures.ts';
 
 const plain: Figures = {
-  ...{ standaloneCpuMsPerTurn: 0.5, clusterCpuMsPerTurn: 2, commitsPerTurn: 4, idleRssMib: 200, rssKibPerSleeper: 1 },
+  ...{ standaloneCpuMsPerTurn: 0.5, clusterCpuMsPerTurn: 2, commitsPerTurn: 4, idleRssMib: 200, fullRssMib: 300 },
   ...{ kafkaBytesPerTurn: 1_000, mongoBytesPerTurn: 5_000, mongoBytesPerSleeper: 6_000, logBytesPerTurn: 4_000 },
   ...{ mongoDocumentsPerTurn: 5, mongoDocumentsPerSleeper: 6, sqliteBytesPerTurn: 4_096, sqliteBytesPerSleeper: 8_192 },
   ...{ redisBytesPerOpenCall: 100, redisBytesPerTurn: 2 },
@@ -37,9 +37,9 @@ describe('the model', () => {
     });
   });
 
-  it('of one process adds its own memory, and pages of its file', () => {
+  it('of one process has the memory of its caches, and pages of its file', () => {
     const found = standaloneOf(plain, { threads: 1_024, turnsEach: 2 });
-    expect(found).toEqual({ turnsPerCore: 2_000, rssMib: 201, fileBytes: 1_024 * 16_384, threadsPerGib: 65_536 });
+    expect(found).toEqual({ turnsPerCore: 2_000, rssMib: 300, fileBytes: 1_024 * 16_384, threadsPerGib: 65_536 });
   });
 });
 
