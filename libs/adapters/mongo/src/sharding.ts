@@ -114,7 +114,13 @@ function moves(database: string, collection: string, field: string, values: numb
     ),
     ...all
       .slice(1)
-      .map((value) => statement(collection, `sh.splitAt(${of}, ${at(value)})`, `a range of its own for ${value}`)),
+      .map((value) =>
+        statement(
+          collection,
+          `try { sh.splitAt(${of}, ${at(value)}) } catch (error) { print(error.message) }`,
+          `a range of its own for ${value}; MongoDB refuses to split where it was split before`,
+        ),
+      ),
     ...all.map((value) =>
       statement(
         collection,
