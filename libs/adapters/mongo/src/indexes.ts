@@ -12,7 +12,7 @@ import { Fault } from '@dormouse/ports';
 import type { IndexDefinition, IndexOptions, Model } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
 import { decidedOnce } from './stores/commit-document.ts';
-import { shardOldCommits } from './stores/shard-old-commits.ts';
+import { shardOldCommits } from './migrations/shard-old-commits.ts';
 import type { Shards } from './stores/shards.ts';
 
 /** As a schema declares it. */

@@ -4,7 +4,7 @@ import type { MongoServer } from './mongo-server.ts';
 import { storesOver } from './open-mongo.ts';
 import { shardingStatements, spreads } from './sharding.ts';
 import { createInstallationRecord } from './stores/installation.ts';
-import { placesModel } from './stores/place-old-commits.ts';
+import { placesModel } from './migrations/place-old-commits.ts';
 import { shardsModel, shardsOf } from './stores/shards.ts';
 import { onePartition } from './stores/timers.ts';
 

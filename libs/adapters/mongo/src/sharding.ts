@@ -26,6 +26,7 @@ export const spreads: Readonly<Record<string, Spread>> = {
   commits: { key: { shard: 1 }, why: 'the log; each value is one indivisible range, moved as a whole' },
   timers: { key: { partition: 1 }, why: 'a processor asks for those of its partitions', supportedBy: 'by_due' },
   threads: { key: { tenant: 1 }, why: 'external ids are unique in a tenant, lists are of one', supportedBy: 'newest' },
+  audit: { key: { tenant: 1, seq: 1 }, why: 'rows are read in order, of one tenant', supportedBy: 'in_order' },
   thread_usage: { key: byId, why: 'written by id; sums ask all servers' },
   snapshots: { key: byId, why: 'read and written by id' },
   blobs: { key: byId, why: 'read and written by id' },

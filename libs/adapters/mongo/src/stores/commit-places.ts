@@ -12,7 +12,7 @@
 //       place stays there for ever.
 //   P4. On each place of a shard stands a document of that shard. Before there were shards, a place was of a partition;
 //       where the number of partitions has changed since, the commit of such a place lies in another shard: a forward,
-//       a document without events, stands on the place and says which commit it is. (place-old-commits.ts)
+//       a document without events, stands on the place and says which commit it is. (migrations/place-old-commits.ts)
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
 import { Fault, type ThreadKey } from '@dormouse/ports';
 import type { Model } from 'mongoose';
