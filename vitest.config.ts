@@ -42,6 +42,8 @@ export default defineConfig({
             'test/{cluster,chaos,console,long,site}/**',
             'test/deploy/{kube,image}/**',
             'test/traces/phoenix.spec.ts',
+            'test/failover/failover.spec.ts',
+            'test/upgrades/{cluster,rolling}.spec.ts',
           ],
         },
       },

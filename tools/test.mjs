@@ -5,12 +5,15 @@
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these, e.g. libs/thread, test/cluster or test/architecture -t cycle;
-//                                         those of the long tier are test/long
+//                                         those of the long tier are test/long, test/failover/failover and
+//                                         test/upgrades/rolling
 //   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
-//                                         everything, uncached, then the specs of test/long, all orders of the race
+//                                         everything, uncached, then the long specs, all orders of the race
 //                                         matrix, a tool server in Python, U (20 000) more universes and M (10) minutes of chaos on real
 //                                         servers, both of seed N, which is printed and by default another one each
 //                                         time
+//   node tools/test.mjs --upgrades        only whether this release reads what earlier ones have left, and runs beside the
+//                                         one before it: test/upgrades
 //   node tools/test.mjs --deploy          only image and chart, with what takes minutes: programs that are built once, an API
 //                                         server of Kubernetes, an image that is built and run
 //   node tools/test.mjs --traces          only how a Phoenix shows our traces: it needs Python, and installs 900 MB once
@@ -46,7 +49,8 @@ if (process.argv[2] !== '--all' && process.argv.includes('--help')) {
 const long = process.argv[2] === '--all' ? longRun(process.argv.slice(3)) : null;
 const tracesOnly = process.argv[2] === '--traces';
 const deployOnly = process.argv[2] === '--deploy';
-const filter = long === null && !tracesOnly && !deployOnly ? process.argv.slice(2) : [];
+const upgradesOnly = process.argv[2] === '--upgrades';
+const filter = filterOf(process.argv.slice(2));
 /** The exit code of a step that this machine cannot run. */
 const cannot = 77;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -66,6 +70,7 @@ const files = [];
 
 if (tracesOnly) await traces();
 else if (deployOnly) await deployment();
+else if (upgradesOnly) await upgrades();
 else await everything();
 verdict();
 
@@ -79,6 +84,18 @@ async function deployment() {
   await specs('image and chart', 'vitest.deploy.config.ts');
 }
 
+async function upgrades() {
+  await target('build');
+  await specs('data directories of before', 'vitest.config.ts');
+  await specs('collections and topics of before', 'vitest.cluster.config.ts');
+  await specs('releases side by side', 'vitest.long.config.ts');
+}
+
+function filterOf(args) {
+  if (upgradesOnly) return ['test/upgrades'];
+  return long === null && !tracesOnly && !deployOnly ? args : [];
+}
+
 async function everything() {
   if (filter.length === 0) {
     await target('build');
@@ -88,8 +105,8 @@ async function everything() {
     };
     await Promise.all([worker(), worker()]);
   }
-  const needsServers = /^test\/(cluster|chaos)/.test(filter[0] ?? '');
-  const isLong = filter[0]?.startsWith('test/long') === true;
+  const needsServers = /^test\/(cluster|chaos|upgrades\/cluster)/.test(filter[0] ?? '');
+  const isLong = /^test\/(long|failover\/failover|upgrades\/rolling)/.test(filter[0] ?? '');
   const needsBrowser = /^test\/(console|site)/.test(filter[0] ?? '');
   if (!needsServers && !isLong && !needsBrowser) await specs('specs', 'vitest.config.ts');
   if (needsBrowser || filter.length === 0) await specs('specs in a browser', 'vitest.console.config.ts');

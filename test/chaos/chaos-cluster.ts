@@ -3,7 +3,8 @@
 //
 // Invariants:
 //   C1. Only what was started here is signalled, by pid; it all ends with `close`, and with this process.
-//   C2. A service finds the servers, and tool servers find the callback gateways, through proxies only.
+//   C2. A service finds the servers, and tool servers find the callback gateways, through proxies only; a Redis that
+//       was given is found without one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
@@ -14,11 +15,11 @@ import { type Answer, request, type Sent } from '../e2e/standalone-process.ts';
 import { freePorts } from '../services/free-ports.ts';
 import { type SeveralBrokers, startSeveralBrokers } from '../services/kafka/several-brokers.ts';
 import { startOwnServers } from '../services/own-servers.ts';
-import { type RunningService, ServerMissing } from '../services/service.ts';
+import { type RunningService, ServerMissing, type StartOptions } from '../services/service.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 import { createPartitionMover, type PartitionMover } from './partition-mover.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const serviceNames = [
   'ingress-gateway',
   'callback-gateway',
@@ -29,7 +30,7 @@ export const serviceNames = [
 export type ServiceName = (typeof serviceNames)[number];
 export const instances = 2;
 const brokerCount = 3;
-const readyWithinMs = 60_000;
+const readyWithinMs = 180_000;
 const loweredLimits = new URL('lowered-limits.ts', import.meta.url).href;
 const topics = ['rap.inputs', 'rap.dispatches', 'rap.notices', '__consumer_offsets'];
 
@@ -44,6 +45,19 @@ export interface Instance {
   readonly port: number;
   readonly health: number;
   process: ChildProcess;
+  /** Where its program was built, and modules that it loads first; a later `start` takes what these are then. */
+  root: string;
+  imports: readonly string[];
+}
+
+export interface ClusterVariant {
+  /** Its URL, instead of a Redis that is started here. */
+  readonly redis?: RunningService;
+  /** What all services are given instead of the few places of a chaos run. */
+  readonly places?: 'few' | 'usual';
+  /** The checkout whose programs run at first. Default: this one. */
+  readonly root?: string;
+  readonly partitions?: number;
 }
 
 export interface ChaosCluster {
@@ -56,7 +70,9 @@ export interface ChaosCluster {
   start(instance: Instance): void;
   /** Resolves when it has ended. */
   end(instance: Instance, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  untilReady(): Promise<void>;
+  untilReady(instances?: readonly Instance[]): Promise<void>;
+  /** As an upgrade does first, with the programs of this checkout. */
+  setUp(root: string): Promise<void>;
   /** How often each event occurs in the logs of all services. */
   loggedEvents(): ReadonlyMap<string, number>;
   close(): Promise<void>;
@@ -66,13 +82,14 @@ export async function startChaosCluster(
   directory: string,
   cache: string,
   say: (line: string) => void,
+  variant: ClusterVariant = {},
 ): Promise<ChaosCluster> {
   const closing: (() => Promise<unknown>)[] = [];
   const closeAll = async (): Promise<void> => {
     for (const close of closing.splice(0).toReversed()) await close();
   };
   try {
-    return await start(directory, cache, say, closing, closeAll);
+    return await start({ directory, cache, say }, variant, closing, closeAll);
   } catch (error) {
     await closeAll(); // (C1) also of one that never came up
     throw error;
@@ -80,9 +97,8 @@ export async function startChaosCluster(
 }
 
 async function start(
-  directory: string,
-  cache: string,
-  say: (line: string) => void,
+  { directory, cache, say }: Pick<StartOptions, 'directory' | 'cache' | 'say'>,
+  variant: ClusterVariant,
   closing: (() => Promise<unknown>)[],
   close: () => Promise<void>,
 ): Promise<ChaosCluster> {
@@ -108,13 +124,14 @@ async function start(
   const own = await startOwnServers(
     directory,
     (name) => ({ cache, say, ...(name === 'kafka' ? {} : { advertisedPort: before[name].port }) }),
-    ['mongo', 'redis'],
+    variant.redis === undefined ? ['mongo', 'redis'] : ['mongo'],
   );
   for (const each of own.servers.values()) closing.push(() => each.stop());
-  const [database, hints] = [own.servers.get('mongo'), own.servers.get('redis')];
+  const [database, hints] = [own.servers.get('mongo'), variant.redis ?? own.servers.get('redis')];
   if (database === undefined || hints === undefined) throw new ServerMissing(own.missing ?? undefined);
   const servers = { mongo: database, redis: hints };
-  for (const name of ['mongo', 'redis'] as const) before[name].targets = [portOf(servers[name].url)];
+  before.mongo.targets = [portOf(servers.mongo.url)];
+  if (variant.redis === undefined) before.redis.targets = [portOf(servers.redis.url)];
   const ports = await freePorts(serviceNames.length * instances * 2);
   const key = randomBytes(24).toString('hex');
   const environment: Readonly<Record<string, string>> = {
@@ -122,11 +139,11 @@ async function start(
       Object.entries(process.env).flatMap(([k, v]) => (k.startsWith('DORMOUSE_') || v === undefined ? [] : [[k, v]])),
     ),
     DORMOUSE_KAFKA_BROKERS: before.kafka.map(({ port }) => `127.0.0.1:${port}`).join(','),
-    DORMOUSE_KAFKA_PARTITIONS: '8',
+    DORMOUSE_KAFKA_PARTITIONS: String(variant.partitions ?? 8),
     DORMOUSE_KAFKA_REPLICATION: String(brokerCount),
     DORMOUSE_KAFKA_SESSION_TIMEOUT_MS: '4000',
     DORMOUSE_MONGO_URL: `mongodb://127.0.0.1:${before.mongo.port}/chaos?directConnection=true`,
-    DORMOUSE_REDIS_URL: `redis://127.0.0.1:${before.redis.port}`,
+    DORMOUSE_REDIS_URL: variant.redis?.url ?? `redis://127.0.0.1:${before.redis.port}`, // (C2)
     DORMOUSE_MASTER_KEY: randomBytes(32).toString('hex'),
     DORMOUSE_BOOTSTRAP_KEY: key,
     DORMOUSE_CALLBACK_BASE_URL: `http://127.0.0.1:${doors.callbacks.port}`,
@@ -138,9 +155,17 @@ async function start(
   };
   mkdirSync(join(directory, 'out'), { recursive: true });
 
-  function run(label: string, app: string, args: readonly string[]): ChildProcess {
+  const limits = variant.places === 'usual' ? [] : [loweredLimits];
+
+  function run(
+    label: string,
+    app: string,
+    args: readonly string[],
+    builtIn: string,
+    imports: readonly string[] = limits,
+  ): ChildProcess {
     const output = openSync(join(directory, 'out', `${label}.out`), 'a');
-    const program = ['--import', loweredLimits, join(root, 'apps', app, 'dist', 'main.js')];
+    const program = [...imports.flatMap((each) => ['--import', each]), join(builtIn, 'apps', app, 'dist', 'main.js')];
     const child = spawn(process.execPath, [...program, ...args], {
       env: environment,
       stdio: ['ignore', output, output],
@@ -154,15 +179,20 @@ async function start(
   const argsOf = ({ port, health }: Pick<Instance, 'port' | 'health'>): readonly string[] => [
     ...['--port', String(port), '--health-port', String(health)],
   ];
-  const setup = run('setup', 'ingress-gateway', ['setup']);
-  const code = await new Promise((resolve) => setup.once('exit', resolve));
-  if (code !== 0) throw new Error(`setup failed: ${readFileSync(join(directory, 'out', 'setup.out'), 'utf8')}`);
+  const setUp = async (builtIn: string): Promise<void> => {
+    const setup = run('setup', 'ingress-gateway', ['setup'], builtIn);
+    const code = await new Promise((resolve) => setup.once('exit', resolve));
+    if (code !== 0) throw new Error(`setup failed: ${readFileSync(join(directory, 'out', 'setup.out'), 'utf8')}`);
+  };
+  const firstRoot = variant.root ?? root;
+  await setUp(firstRoot);
   const all = serviceNames.flatMap((name, service) =>
     Array.from({ length: instances }, (_, index): Instance => {
       const at = (service * instances + index) * 2;
       const where = { port: ports[at] ?? 0, health: ports[at + 1] ?? 0 };
       const label = `${name}-${index + 1}`;
-      return { name, label, ...where, process: run(label, name, argsOf(where)) };
+      const process = run(label, name, argsOf(where), firstRoot);
+      return { name, label, ...where, root: firstRoot, imports: limits, process };
     }),
   );
   closing.push(async () => {
@@ -183,7 +213,8 @@ async function start(
     proxies: before,
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     start: (instance) => {
-      instance.process = run(instance.label, instance.name, argsOf(instance));
+      const { label, name, root: builtIn, imports } = instance;
+      instance.process = run(label, name, argsOf(instance), builtIn, imports);
     },
     end: async (instance, signal) => {
       const child = instance.process;
@@ -192,9 +223,10 @@ async function start(
       child.kill(signal);
       await gone;
     },
-    untilReady: async () => {
-      for (const instance of all) await ready(instance, directory);
+    untilReady: async (wanted = all) => {
+      for (const instance of wanted) await ready(instance, directory);
     },
+    setUp,
     loggedEvents: () => loggedEvents(join(directory, 'out')),
     close,
   };

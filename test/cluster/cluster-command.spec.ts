@@ -23,6 +23,14 @@ it('a port that is none is refused', async () => {
     expect(await launched('--port', port)).toMatchObject({ code: 1, said: expect.stringContaining('--port takes') });
 });
 
+it('C7 a number of copies that is none is refused', async () => {
+  for (const copies of ['0', 'two', '10', '1.5'])
+    expect(await launched('--copies', copies)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('--copies takes'),
+    });
+});
+
 it('C5 a port on which somebody else answers is named, and nothing is started', async () => {
   const directory = join(mkdtempSync(join(tmpdir(), 'dormouse-cluster-')), 'data');
   const first = await freeStretch(20);

@@ -23,6 +23,7 @@ export interface Cluster extends System {
   readonly directory: string;
   readonly prefix: string;
   readonly database: string;
+  readonly servers: ServerUrls;
   /** By name of service, as they were at the start. */
   readonly pids: Readonly<Record<string, number>>;
   /** Of servers that it started, likewise. */
@@ -41,10 +42,13 @@ export async function startCluster(
   servers: ServerUrls | 'its own',
   env: Readonly<Record<string, string>> = {},
   flags: readonly string[] = [],
+  /** Before it starts, with what it is going to use. */
+  prepare: (where: Pick<Cluster, 'directory' | 'prefix' | 'database'>) => Promise<void> = async () => {},
 ): Promise<Cluster> {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-cluster-'));
   const name = randomBytes(5).toString('hex');
   const [prefix, database] = [`e2e-${name}.`, `e2e_${name}`];
+  await prepare({ directory, prefix, database });
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('DORMOUSE_')));
   const port = await freeStretch(20);
   const child = spawn(process.execPath, [launcher, '--data', directory, '--port', String(port), '--json', ...flags], {
@@ -65,10 +69,12 @@ export async function startCluster(
   });
   child.stderr?.on('data', (chunk: Buffer) => (said.all += chunk.toString()));
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const { url, pids, serverPids, prometheus = null, traces = null } = await answerOf(child, said);
+  const started = await answerOf(child, said);
+  const { url, pids, serverPids, kafka, mongo, redis, prometheus = null, traces = null } = started;
   const key = readFileSync(join(directory, 'key'), 'utf8').trim();
   const cluster: Cluster = {
     ...{ url, key, directory, prefix, database, pids, serverPids, prometheus, traces },
+    servers: { kafka, mongo, redis },
     output: () => [said.all, ...outputFiles(directory).map((file) => readFileSync(file, 'utf8'))].join('\n'),
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     stop: async () => {
@@ -98,7 +104,7 @@ export async function endClusters(): Promise<void> {
   await Promise.all([...running].map((cluster) => cluster.stop()));
 }
 
-interface Started {
+interface Started extends ServerUrls {
   readonly url: string;
   readonly pids: Readonly<Record<string, number>>;
   readonly serverPids: Readonly<Record<string, readonly number[]>>;

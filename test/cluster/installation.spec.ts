@@ -20,7 +20,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   const fresh = (): string => `inst${randomBytes(5).toString('hex')}`;
 
   /** Runs one program of the cluster until it ends by itself, as it does when it refuses. */
-  function run(app: string, args: readonly string[], prefix: string, database: string) {
+  function run(app: string, args: readonly string[], prefix: string, database: string, key = 'a'.repeat(64)) {
     const mongo = new URL(urls.mongo);
     mongo.pathname = `/${database}`;
     const main = fileURLToPath(new URL(`../../apps/${app}/dist/main.js`, import.meta.url));
@@ -34,15 +34,16 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
         DORMOUSE_KAFKA_PARTITIONS: '4',
         DORMOUSE_MONGO_URL: mongo.href,
         DORMOUSE_REDIS_URL: urls.redis,
-        DORMOUSE_MASTER_KEY: 'a'.repeat(64),
+        DORMOUSE_MASTER_KEY: key,
         DORMOUSE_PORT: '0',
         DORMOUSE_HEALTH_PORT: '0',
       },
     });
     return { code: ran.status, said: ran.stdout + ran.stderr };
   }
-  const setup = (prefix: string, database: string) => run('ingress-gateway', ['setup'], prefix, database);
-  const start = (prefix: string, database: string) => run('notifier', [], prefix, database);
+  const setup = (prefix: string, database: string, key?: string) =>
+    run('ingress-gateway', ['setup'], prefix, database, key);
+  const start = (prefix: string, database: string, key?: string) => run('notifier', [], prefix, database, key);
   const refused = (words: string) => ({ code: 1, said: expect.stringContaining(words) });
 
   async function change(database: string, set: Readonly<Record<string, unknown>>): Promise<void> {
@@ -91,6 +92,15 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     await admin.disconnect();
     expect(start(prefix, database)).toEqual(refused('have 6 partitions, and were set up with 4'));
     expect(setup(prefix, database)).toEqual(refused('A count is never changed'));
+  });
+
+  it('another master key is refused until the database is told to forget the first', async () => {
+    const [prefix, database, other] = [`${fresh()}.`, fresh(), 'b'.repeat(64)];
+    expect(setup(prefix, database)).toMatchObject({ code: 0 });
+    expect(start(prefix, database, other)).toEqual(refused('MASTER_KEY_WRONG: DORMOUSE_MASTER_KEY is not the key of'));
+    await change(database, { $unset: { masterKey: 1 } });
+    expect(setup(prefix, database, other)).toMatchObject({ code: 0 });
+    expect(start(prefix, database)).toEqual(refused('MASTER_KEY_WRONG'));
   });
 
   it('what was never set up is refused, with the command', () => {

@@ -104,7 +104,7 @@ withServices(['mongo'], ({ mongo: url }) => {
     await stores.views.put(key, { viewType: 'list', content: '{"a":1}' });
     await stores.logins.put(key, { toolCallId: 'call_1', sealed: 's', expiresAt: later });
     await stores.toolActivity.put([activityRow], [{ tenant: 'acme', toolServerId: 'tsv_1', at: 1 }]);
-    await stores.installation.claim({ cluster: 'c', prefix: '', partitions: 4 });
+    await stores.installation.claim({ cluster: 'c', prefix: '', partitions: 4 }, 'm');
   });
   afterAll(async () => {
     await stores.close();

@@ -11,6 +11,8 @@
 //   C5. It starts on ports without a listener, or not at all.
 //   C6. With `--observability`, the five services send their spans to a trace store, and a Prometheus scrapes them
 //       (observability.ts).
+//   C7. Further copies of the services are as the first, on ports that are 20 higher each; clients and tool servers are
+//       told the first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,6 +33,7 @@ const usage = `npm run cluster -- [options]: the five services and their servers
 
   --data DIR        where data, keys and output are kept (default .dormouse-cluster)
   --port N          of the API, and the first of those that follow (default 7420)
+  --copies N        of each service, on ports that are 20 higher each (default 1)
   --observability   with a trace store and a Prometheus
   --json            what runs where, as JSON
   --help            this text`;
@@ -38,6 +41,7 @@ const usage = `npm run cluster -- [options]: the five services and their servers
 const { values } = readFlags(usage, {
   data: { type: 'string', default: '.dormouse-cluster' },
   port: { type: 'string', default: '7420' },
+  copies: { type: 'string', default: '1' },
   json: { type: 'boolean', default: false },
   observability: { type: 'boolean', default: false },
 });
@@ -46,6 +50,8 @@ const host = '127.0.0.1';
 const root = join(import.meta.dirname, '..', '..');
 const directory = resolve(values.data);
 const firstPort = Number(values.port);
+const copies = Number(values.copies);
+const copiesMax = 9;
 const serviceNames = [
   'thread-processor',
   'tool-dispatcher',
@@ -62,14 +68,34 @@ const ports: Readonly<Record<ServiceName, { readonly port: number; readonly heal
   'tool-dispatcher': { port: firstPort + 3, health: firstPort + 13 },
   notifier: { port: firstPort + 4, health: firstPort + 14 },
 };
+
+interface Instance {
+  /** Of its process and its output. */
+  readonly label: string;
+  readonly name: ServiceName;
+  readonly port: number;
+  readonly health: number;
+}
+
+const portsPerCopy = 20;
+/** (C7) */
+const instances: readonly Instance[] = Array.from(
+  { length: copies > 0 && copies <= copiesMax ? copies : 1 },
+  (_, nth) =>
+    serviceNames.map((name): Instance => {
+      const { port, health } = ports[name];
+      const above = nth * portsPerCopy;
+      return { label: nth === 0 ? name : `${name}-${nth + 1}`, name, port: port + above, health: health + above };
+    }),
+).flat();
 const toolsPort = firstPort + 5;
 const prometheusPort = firstPort + 6;
 const tracePorts = { query: firstPort + 7, otlp: firstPort + 8, grpc: firstPort + 9 };
 const url = `http://${host}:${firstPort}`;
 const restartAfterMs = 1_000;
 const readyWithinMs = 90_000;
-/** The last of its ports is fourteen above. */
-const highestFirstPort = 65_521;
+/** The last port of a copy is fourteen above its first. */
+const highestFirstPort = 65_521 - (Math.max(1, Math.min(copies || 1, copiesMax)) - 1) * portsPerCopy;
 
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {}); // (C4)
 
@@ -121,12 +147,11 @@ async function start(): Promise<void> {
   setup = run('setup', 'ingress-gateway', ['setup'], environment);
   await finished(setup);
   say('starting the five services');
-  for (const name of serviceNames) {
-    const { port, health } = ports[name];
-    keepRunning(name, ['--host', host, '--port', String(port), '--health-port', String(health)], environment);
-  }
-  keepRunning('example-tools', ['--port', String(toolsPort), '--data', join(directory, 'example-tools')], {});
-  await Promise.all(serviceNames.map(untilReady));
+  for (const { label, name, port, health } of instances)
+    keepRunning(label, name, ['--host', host, '--port', String(port), '--health-port', String(health)], environment);
+  const ofTools = ['--port', String(toolsPort), '--data', join(directory, 'example-tools')];
+  keepRunning('example-tools', 'example-tools', ofTools, {});
+  await Promise.all(instances.map(untilReady));
   await seedExamples(url, key, `http://${host}:${toolsPort}`);
   if (values.observability && !stopping) await startPrometheus();
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
@@ -136,7 +161,9 @@ async function start(): Promise<void> {
 async function refuseTakenPorts(): Promise<void> {
   if (!(firstPort >= 1 && firstPort <= highestFirstPort))
     throw new Error(`--port takes a number from 1 to ${highestFirstPort}, and not ${values.port}`);
-  const ours = [...Object.values(ports).flatMap(({ port, health }) => [port, health]), toolsPort];
+  if (!(Number.isInteger(copies) && copies >= 1 && copies <= copiesMax))
+    throw new Error(`--copies takes a number from 1 to ${copiesMax}, and not ${values.copies}`);
+  const ours = [...instances.flatMap(({ port, health }) => [port, health]), toolsPort];
   if (values.observability) ours.push(prometheusPort, ...Object.values(tracePorts));
   const taken = await takenPorts(ours);
   if (taken.length > 0)
@@ -168,7 +195,12 @@ async function startTraceStore(): Promise<void> {
 
 /** (C6) */
 async function startPrometheus(): Promise<void> {
-  const targets = Object.fromEntries(serviceNames.map((name) => [name, [`${host}:${ports[name].health}`]]));
+  const targets = Object.fromEntries(
+    serviceNames.map((name) => [
+      name,
+      instances.flatMap((each) => (each.name === name ? [`${host}:${each.health}`] : [])),
+    ]),
+  );
   serve('prometheus', await startMetrics({ directory, say }, targets, prometheusPort));
 }
 
@@ -206,14 +238,19 @@ function inherited(): NodeJS.ProcessEnv {
 }
 
 /** (C2) */
-function keepRunning(name: string, args: readonly string[], environment: Readonly<Record<string, string>>): void {
-  const child = run(name, name, args, environment);
+function keepRunning(
+  name: string,
+  app: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): void {
+  const child = run(name, app, args, environment);
   children.set(name, child);
   child.once('exit', (code, signal) => {
     if (stopping) return;
     say(`${name} ended (${signal ?? code}): see ${join(directory, `${name}.out`)}; starting it again`);
     setTimeout(() => {
-      if (!stopping) keepRunning(name, args, environment);
+      if (!stopping) keepRunning(name, app, args, environment);
     }, restartAfterMs);
   });
 }
@@ -248,18 +285,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function untilReady(name: ServiceName): Promise<void> {
+async function untilReady({ label, health }: Instance): Promise<void> {
   let reason = 'it does not answer';
   for (const until = Date.now() + readyWithinMs; Date.now() < until && !stopping; await sleep(100)) {
     try {
-      const answer = await fetch(`http://${host}:${ports[name].health}/readyz`);
+      const answer = await fetch(`http://${host}:${health}/readyz`);
       if (answer.ok) return;
       reason = ((await answer.json()) as { readonly reason?: string }).reason ?? String(answer.status);
     } catch {
       // It does not listen yet.
     }
   }
-  throw new Error(`${name} is not ready: ${reason}. See ${join(directory, `${name}.out`)}`);
+  throw new Error(`${label} is not ready: ${reason}. See ${join(directory, `${label}.out`)}`);
 }
 
 async function finished(child: ChildProcess): Promise<void> {
@@ -270,7 +307,7 @@ async function finished(child: ChildProcess): Promise<void> {
 async function stop(): Promise<void> {
   say('stopping');
   await ended(setup);
-  for (const name of [...serviceNames].reverse()) await ended(children.get(name));
+  for (const { label } of instances.toReversed()) await ended(children.get(label));
   await ended(children.get('example-tools'));
   await Promise.all(repairs.values());
   await Promise.all([...servers.values()].map((server) => server.stop()));

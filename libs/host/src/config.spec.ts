@@ -74,6 +74,8 @@ describe('settings', () => {
     ['MONGO_URL', 'mongodb://mongo/?canary=1', 'cannot be read'],
     ['MONGO_URL', 'mongodb://mongo/?tls=true&tlsCAFile=%2Fnowhere%2Fcanary.pem', 'tlsCAFile of it names a file'],
     ['REDIS_URL', 'canary:6379', 'must be a redis://'],
+    ['REDIS_URL', 'redis+sentinel://:canary@redis:26379', 'must name the master'],
+    ['REDIS_URL', 'redis+cluster://:canary@one,two/0', 'has one database'],
   ])('that could never be of use are refused at once: %s %s', (name, value, words) => {
     const reading = readConfig([], { ...wholeCluster, [`DORMOUSE_${name}`]: value });
     const problems = reading.ok === false ? reading.problems : [];

@@ -9,6 +9,7 @@
 import { parseOutboundAllow } from '@dormouse/adapter-http';
 import type { HostedSettings, ProviderEnvironment } from '@dormouse/adapter-model';
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
+import { redisUrlProblem } from '@dormouse/adapter-redis';
 import type { MetricsPush, OtlpProtocol } from '@dormouse/adapter-telemetry';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
@@ -55,15 +56,16 @@ const flag = (standard: boolean) =>
     .default(standard ? 'true' : 'false')
     .transform((text) => text === 'true');
 
-const address = (form: RegExp, message: string, problemOf: (text: string) => string | null = () => null) =>
-  z
-    .string()
-    .regex(form, { message, abort: true })
-    .superRefine((text, context) => {
-      const problem = problemOf(text);
+const judged = (problemOf: (text: string) => string | null, text: z.ZodString = z.string()) =>
+  text
+    .superRefine((given, context) => {
+      const problem = problemOf(given);
       if (problem !== null) context.addIssue({ code: 'custom', message: problem });
     })
     .optional();
+
+const address = (form: RegExp, message: string, problemOf: (text: string) => string | null = () => null) =>
+  judged(problemOf, z.string().regex(form, { message, abort: true }));
 
 const key = z.string().min(8, 'must have at least 8 characters').optional();
 
@@ -196,8 +198,9 @@ const settingsSchema = z.object({
     .meta({
       description: 'cluster: the database, whatever the path of MONGO_URL names (default: that, else dormouse)',
     }),
-  REDIS_URL: address(/^rediss?:\/\/[^/]/, 'must be a redis:// or rediss:// URL').meta({
-    description: 'cluster: Redis, rediss:// for TLS; may be away at any time',
+  REDIS_URL: judged(redisUrlProblem).meta({
+    description:
+      'cluster: Redis, which may be away at any time: redis://host:6379, redis+sentinel://host:26379,host/MASTER or redis+cluster://host,host; rediss… for TLS',
   }),
   REDIS_TLS_CA_FILE: authoritiesFile.meta({
     description: 'cluster: certificates of the authorities that sign Redis’, if not public ones',
@@ -268,7 +271,7 @@ export function tlsFilesOf(config: Config, server: 'KAFKA' | 'REDIS'): TlsFiles 
 }
 
 function tlsProblems(config: Config): readonly string[] {
-  const isRedisOn = config.REDIS_URL?.startsWith('rediss:') === true;
+  const isRedisOn = config.REDIS_URL?.startsWith('rediss') === true;
   return [
     ...tlsFilesProblems(`${prefix}KAFKA_TLS`, tlsFilesOf(config, 'KAFKA'), config.KAFKA_TLS, `${prefix}KAFKA_TLS=true`),
     ...tlsFilesProblems(`${prefix}REDIS_TLS`, tlsFilesOf(config, 'REDIS'), isRedisOn, `${prefix}REDIS_URL=rediss://…`),

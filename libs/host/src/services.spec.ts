@@ -31,7 +31,7 @@ describe('the services of a process', () => {
       keysAsked.push(purpose);
       return opened.keys.key(purpose);
     };
-    const services = servicesOf(read.config, { ...opened, keys: { key } }, 'http://127.0.0.1:1');
+    const services = servicesOf(read.config, { ...opened, keys: { ...opened.keys, key } }, 'http://127.0.0.1:1');
     services.toolDispatcher();
     services.callbackGateway();
     expect(keysAsked).toEqual(['callbacks']); // each set of tokens is made with it once

@@ -9,7 +9,7 @@ import { freePorts } from '../free-ports.ts';
 import { type Guard, type RunningService, type ServiceRecipe, type Started, type StartOptions } from '../service.ts';
 import { startFromSource } from '../source.ts';
 
-const remedy = 'Install Redis 7 or newer (apt-get install redis-server), or set DORMOUSE_TEST_REDIS_URL.';
+export const remedy = 'Install Redis 7 or newer (apt-get install redis-server), or set DORMOUSE_TEST_REDIS_URL.';
 
 export const recipe: ServiceRecipe = {
   name: 'redis',
@@ -27,12 +27,12 @@ export async function startRedis(options: StartOptions, guard: Guard = {}): Prom
   }
 }
 
-interface RedisProgram {
+export interface RedisProgram {
   readonly command: string;
   readonly libraries: string | null;
 }
 
-async function redisProgram({ cache, say }: StartOptions): Promise<RedisProgram> {
+export async function redisProgram({ cache, say }: Pick<StartOptions, 'cache' | 'say'>): Promise<RedisProgram> {
   if (await isInstalled('redis-server')) return { command: 'redis-server', libraries: null };
   if (!(await isInstalled('dpkg-deb'))) throw new Error('redis-server is not on PATH, and this is not Debian');
   const folder = await builtOnce(cache, 'redis-debian', say, async (into) => {

@@ -1,2 +1,3 @@
 export { inspectRedis } from './inspect-redis.ts';
 export { openRedis, type RedisHints, type RedisOptions } from './open-redis.ts';
+export { redisUrlProblem } from './redis-address.ts';

@@ -1,8 +1,11 @@
 // What a Redis says of itself, for an operator.
-import { Redis } from 'ioredis';
 import type { ConnectionOptions } from 'node:tls';
+import { type RedisAddress, redisAddress } from './redis-address.ts';
+import { commandClient } from './redis-client.ts';
 
 export interface RedisReport {
+  /** How it is reached. Of a cluster, the rest is what one of its nodes says. */
+  readonly kind: RedisAddress['kind'];
   readonly version: string;
   /** What it does when its memory is full. */
   readonly policy: string;
@@ -15,13 +18,14 @@ const withinMs = 5_000;
 
 /** Null when it does not answer. */
 export async function inspectRedis(url: string, tls: ConnectionOptions | undefined): Promise<RedisReport | null> {
-  const client = new Redis(url, {
-    ...(url.startsWith('rediss:') ? { tls: { ...tls } } : {}),
-    lazyConnect: true,
+  const address = redisAddress(url);
+  const client = commandClient(address, {
+    tls,
+    isLazy: true,
     connectTimeout: withinMs,
     commandTimeout: withinMs,
     maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
+    retryMs: () => null,
   });
   client.on('error', () => {}); // the rejection below has it
   try {
@@ -30,6 +34,7 @@ export async function inspectRedis(url: string, tls: ConnectionOptions | undefin
       (await client.info()).split(/\r?\n/).map((line) => [line.split(':')[0] ?? '', line.split(':')[1] ?? ''] as const),
     );
     return {
+      kind: address.kind,
       version: fields.get('redis_version') ?? 'of an unknown version',
       policy: fields.get('maxmemory_policy') ?? 'of an unknown policy',
       memoryBytesMax: Number(fields.get('maxmemory') ?? 0),

@@ -15,8 +15,11 @@
 //       else meanwhile.
 //   F7. A third key is a list with what the completion waits for since its last attempt failed; the deltas of a later
 //       attempt delete it, or it expires.
+//   F8. Where keys are spread over the nodes of a cluster, the keys of one thread are in one slot, and what is sent of
+//       one thread in a tick is one command at its node. All hints of a thread go the same way, so they stay in order.
 import { readJson } from '@dormouse/json';
 import type { Delta, Hint, LiveFeed, Retrying, ThreadKey } from '@dormouse/ports';
+import type { Redis } from 'ioredis';
 import { IdleChannels } from './idle-channels.ts';
 import { hintsIn, textOf } from './hint-text.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -26,6 +29,8 @@ export interface LiveFeedOptions {
   /** Deltas kept for late clients, per completion. */
   readonly deltasMax: number;
   readonly keptMs: number;
+  /** Whether keys are spread over the nodes of a cluster. */
+  readonly isSpread: boolean;
 }
 
 /** What this process has put into the list of one thread. */
@@ -53,23 +58,32 @@ const stepsScript = `
 
 type Step = readonly [step: 'publish' | 'push' | 'expire' | 'delete', channelOrList: string, value: string];
 
+/** What one command does. */
+interface Outgoing {
+  /** That it touches, where Redis has to know them beforehand. */
+  readonly keys: readonly string[];
+  readonly steps: Step[];
+}
+
 type Listener = (hint: Hint) => void;
 
 const gatherMs = 20;
 const saidMax = 10_000;
 const stepsMax = 1_000;
 
-export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, options: LiveFeedOptions): LiveFeed {
-  const { prefix, deltasMax, keptMs } = options;
+export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink<Redis>, options: LiveFeedOptions): LiveFeed {
+  const { prefix, deltasMax, keptMs, isSpread } = options;
+  /** A part of a key in braces alone decides its slot. (F8) */
+  const slotted = (thread: string): string => (isSpread ? `{${thread}}` : thread);
   const channelOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:feed:${thread}`;
-  const listOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:said:${thread}`;
-  const retryingOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:retrying:${thread}`;
+  const listOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:said:${slotted(thread)}`;
+  const retryingOf = ({ tenant, thread }: ThreadKey): string => `${prefix}${tenant}:retrying:${slotted(thread)}`;
   const listeners = new Map<string, Set<Listener>>();
   /** Channels that Redis has confirmed on this connection. */
   const inForce = new Set<string>();
   const said = new Map<string, Said>();
   const gathered = new Map<string, Gathered>();
-  let outgoing: Step[] = [];
+  let outgoing = new Map<string, Outgoing>();
   const idle = new IdleChannels((channels) => {
     for (const channel of channels) inForce.delete(channel);
     void subscriber.ask((client) => client.unsubscribe(...channels), null);
@@ -115,21 +129,26 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
         hints.flatMap((each) => (each.hint === 'delta' ? [each.delta] : [])),
       );
     if (last?.hint === 'retrying') wait(key, last.retrying);
-    take(['publish', channelOf(key), textOf(hints)]);
+    take(key, ['publish', channelOf(key), textOf(hints)]);
   }
 
-  function take(step: Step): void {
-    if (outgoing.length === 0) setImmediate(takeAll);
-    outgoing.push(step);
+  function take(key: ThreadKey, step: Step): void {
+    if (outgoing.size === 0) setImmediate(takeAll);
+    const place = isSpread ? listOf(key) : ''; // (F8)
+    const lot = outgoing.get(place);
+    if (lot !== undefined) lot.steps.push(step);
+    else outgoing.set(place, { keys: isSpread ? [listOf(key), retryingOf(key)] : [], steps: [step] });
   }
 
   /** (F1, F6) */
   function takeAll(): void {
-    const steps = outgoing;
-    outgoing = [];
-    for (let from = 0; from < steps.length; from += stepsMax) {
-      const lot = steps.slice(from, from + stepsMax).flat();
-      void publisher.ask((client) => client.eval(stepsScript, 0, ...lot), 0);
+    const all = outgoing;
+    outgoing = new Map();
+    for (const { keys, steps } of all.values()) {
+      for (let from = 0; from < steps.length; from += stepsMax) {
+        const lot = steps.slice(from, from + stepsMax).flat();
+        void publisher.ask((client) => client.eval(stepsScript, keys.length, ...keys, ...lot), 0);
+      }
     }
   }
 
@@ -153,19 +172,19 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
     const isSame = running === before;
     if (!isSame) {
       remember(list, running);
-      take(['delete', list, '']);
-      take(['delete', retryingOf(key), '']); // (F7)
+      take(key, ['delete', list, '']);
+      take(key, ['delete', retryingOf(key), '']); // (F7)
     }
-    for (const delta of kept) take(['push', list, JSON.stringify(delta)]);
-    take(['expire', list, String(keptMs)]);
+    for (const delta of kept) take(key, ['push', list, JSON.stringify(delta)]);
+    take(key, ['expire', list, String(keptMs)]);
   }
 
   /** (F7) */
   function wait(key: ThreadKey, retrying: Retrying): void {
     const list = retryingOf(key);
-    take(['delete', list, '']);
-    take(['push', list, JSON.stringify(retrying)]);
-    take(['expire', list, String(keptMs)]);
+    take(key, ['delete', list, '']);
+    take(key, ['push', list, JSON.stringify(retrying)]);
+    take(key, ['expire', list, String(keptMs)]);
   }
 
   /** When another process takes the thread over, this process never sees the completion end: the oldest is dropped. */
@@ -178,7 +197,7 @@ export function createLiveFeed(publisher: RedisLink, subscriber: RedisLink, opti
 
   function forget(key: ThreadKey): void {
     const list = listOf(key);
-    if (said.delete(list)) take(['delete', list, '']);
+    if (said.delete(list)) take(key, ['delete', list, '']);
   }
 
   return {

@@ -2,17 +2,19 @@
 //
 // Invariants:
 //   L1. A command that cannot be sent now fails now; its caller goes on without it. Losing Redis costs only time.
-//   L2. An outage is logged once when it begins, and once when it ends.
+//   L2. An outage is logged once when it begins, and once when it ends; that of one node of a cluster as such.
 //   L3. The URL, which may contain a password, is never repeated.
 //   L4. A server that stays silent is away: one timer for the connection; one per command would cost more than it.
 import { certificateProblem, type Histogram, type Logger } from '@dormouse/ports';
-import { Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import type { ConnectionOptions } from 'node:tls';
+import type { RedisAddress } from './redis-address.ts';
+import { type ClientOptions, commandClient, subscriptionClient } from './redis-client.ts';
 
-export interface RedisLink {
-  readonly client: Redis;
+export interface RedisLink<Client extends Redis | Cluster = Redis | Cluster> {
+  readonly client: Client;
   /** The answer, or `otherwise` when Redis cannot give one now. (L1) */
-  ask<Answer>(question: (client: Redis) => Promise<Answer>, otherwise: Answer): Promise<Answer>;
+  ask<Answer>(question: (client: Client) => Promise<Answer>, otherwise: Answer): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -21,7 +23,7 @@ const reconnectMsMax = 2_000;
 const silenceMsMax = 1_000;
 
 export interface LinkOptions {
-  readonly url: string;
+  readonly address: RedisAddress;
   readonly tls?: ConnectionOptions | undefined;
   readonly name: string;
   readonly logger: Logger;
@@ -30,17 +32,28 @@ export interface LinkOptions {
 }
 
 /** Connects in the background. */
-export function openLink({ url, tls, name, logger, times }: LinkOptions): RedisLink {
-  const client = new Redis(url, {
-    connectionName: name,
-    ...(url.startsWith('rediss:') ? { tls: { ...tls } } : {}),
-    enableOfflineQueue: false, // (L1)
-    enableAutoPipelining: true,
-    maxRetriesPerRequest: 0,
-    connectTimeout: 3_000,
-    socketTimeout: silenceMsMax, // (L4)
-    retryStrategy: (times) => Math.min(reconnectMsFirst * 2 ** Math.min(times, 10), reconnectMsMax),
-  });
+export const openCommands = (options: LinkOptions): RedisLink =>
+  linkOver(commandClient(options.address, clientOptions(options)), options);
+
+/** The same, for commands that subscribe. */
+export const openSubscriptions = (options: LinkOptions): RedisLink<Redis> =>
+  linkOver(subscriptionClient(options.address, clientOptions(options)), options);
+
+const clientOptions = ({ name, tls }: LinkOptions): ClientOptions => ({
+  connectionName: name,
+  tls,
+  enableOfflineQueue: false, // (L1)
+  enableAutoPipelining: true,
+  maxRetriesPerRequest: 0,
+  connectTimeout: 3_000,
+  socketTimeout: silenceMsMax, // (L4)
+  retryMs: (failed) => Math.min(reconnectMsFirst * 2 ** Math.min(failed, 10), reconnectMsMax),
+});
+
+function linkOver<Client extends Redis | Cluster>(
+  client: Client,
+  { name, logger, times, address }: LinkOptions,
+): RedisLink<Client> {
   let isAway = false;
   const away = (reason: string): void => {
     if (!isAway) logger.warn('redis_away', { name, reason }); // (L2, L3)
@@ -51,15 +64,19 @@ export function openLink({ url, tls, name, logger, times }: LinkOptions): RedisL
     if (isAway) logger.info('redis_back', { name });
     isAway = false;
   });
+  if (client instanceof Cluster) watchNodes(client, name, logger);
   return {
     client,
     ask: async (question, otherwise) => {
+      if (client.status !== 'ready') return otherwise; // (L1)
       try {
         const from = performance.now();
         const answer = await question(client);
         times.record((performance.now() - from) / 1_000);
         return answer;
-      } catch {
+      } catch (error) {
+        const misplaced = misplacedIn(address, error as Error);
+        if (misplaced !== null) away(misplaced);
         return otherwise; // the outage is logged already
       }
     },
@@ -67,6 +84,21 @@ export function openLink({ url, tls, name, logger, times }: LinkOptions): RedisL
       client.disconnect();
     },
   };
+}
+
+/** (L2) */
+function watchNodes(cluster: Cluster, name: string, logger: Logger): void {
+  const absent = new Set<string>();
+  cluster.on('node error', (error: NodeJS.ErrnoException, node: string) => {
+    if (!absent.has(node)) logger.warn('redis_node_away', { name, node, reason: reasonOf(error, false) });
+    absent.add(node);
+  });
+  cluster.on('+node', (redis: Redis) =>
+    redis.once('ready', () => {
+      const node = `${redis.options.host}:${redis.options.port}`;
+      if (absent.delete(node)) logger.info('redis_node_back', { name, node });
+    }),
+  );
 }
 
 const tlsSettings = {
@@ -83,7 +115,23 @@ function reasonOf(error: NodeJS.ErrnoException, hasJustConnected: boolean): stri
   // A server may close a connection that it refuses before the client has read the refusal.
   if (hasJustConnected && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
     return `Redis ends our connections at once (${error.code}): with TLS, see ${tlsSettings.certificate}.`;
-  return error.code ?? error.name;
+  if (error.message.startsWith('All sentinels are unreachable'))
+    return 'No Sentinel answers, or none knows a master of that name: see DORMOUSE_REDIS_URL.';
+  const { lastNodeError } = error as { readonly lastNodeError?: Error };
+  if (/cluster support disabled/.test(`${error.message} ${lastNodeError?.message ?? ''}`))
+    return 'This Redis is no node of a cluster: see DORMOUSE_REDIS_URL.';
+  return error.code ?? lastNodeError?.name ?? error.name;
+}
+
+/** What a server answers that is of another kind than the address says: its commands will never succeed. */
+function misplacedIn({ kind }: RedisAddress, { message }: Error): string | null {
+  if (kind === 'server' && /^(MOVED|ASK|CLUSTERDOWN)\b/.test(message))
+    return 'This Redis is a node of a cluster: DORMOUSE_REDIS_URL must begin with redis+cluster://.';
+  if (kind === 'server' && message.startsWith('ERR unknown command'))
+    return 'This Redis knows no usual commands. If it is a Sentinel, DORMOUSE_REDIS_URL must begin with redis+sentinel://.';
+  if (kind === 'server' && message.startsWith('READONLY'))
+    return 'This Redis is a replica: DORMOUSE_REDIS_URL must name the master, or Sentinels that know it.';
+  return null;
 }
 
 /** Resolves when connected, or after `withinMs` without: it is optional. */

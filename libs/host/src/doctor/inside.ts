@@ -11,6 +11,7 @@ import { Fault, type Logger } from '@dormouse/ports';
 import { statfs } from 'node:fs/promises';
 import { type ClusterConfig, tlsFilesOf } from '../config.ts';
 import { checkInstallation } from '../platform/installation.ts';
+import { keyRingOfHex } from '../platform/key-ring.ts';
 import { kafkaOptions, mongoOptions } from '../platform/topology.ts';
 import { tlsOptions } from '../tls-files.ts';
 
@@ -97,7 +98,7 @@ const runbooks: Readonly<Record<GroupLag['topic'], string>> = {
 async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promise<readonly Finding[]> {
   try {
     const look = async (installation: InstallationRecord): Promise<void> => {
-      if (kafka !== null) await checkInstallation(kafka, { installation });
+      if (kafka !== null) await checkInstallation(kafka, { installation }, keyRingOfHex(config.MASTER_KEY).mark);
     };
     const mongo = await openMongo({ ...mongoOptions(config), indexes: 'check', look });
     try {
@@ -108,7 +109,7 @@ async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promis
         finding(
           'database',
           'ok',
-          `${mongo.database}: its indexes are there, ${mongo.shards} shards of the log, and it belongs to these topics`,
+          `${mongo.database}: its indexes are there, ${mongo.shards} shards of the log, and it belongs to these topics and this master key`,
         ),
         skewMs > skewMsMax ? finding('clock', 'warn', detail, next) : finding('clock', 'ok', detail),
       ];
@@ -120,6 +121,8 @@ async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promis
   }
 }
 
+const forms = { server: '', sentinels: ', the master of Sentinels', cluster: ', a node of a cluster' } as const;
+
 async function redisOf(config: ClusterConfig): Promise<Finding> {
   const found = await inspectRedis(config.REDIS_URL, tlsOptions(tlsFilesOf(config, 'REDIS')));
   if (found === null)
@@ -129,11 +132,11 @@ async function redisOf(config: ClusterConfig): Promise<Finding> {
       'it does not answer; everything works without it, slower',
       'See DORMOUSE_REDIS_URL.',
     );
-  const { version, policy, memoryBytesMax, isPersistent } = found;
+  const { kind, version, policy, memoryBytesMax, isPersistent } = found;
   const kept = isPersistent
     ? 'it writes to disk, which nothing here needs'
     : 'it keeps nothing on disk, which is enough';
-  const detail = `Redis ${version}, ${policy}, ${kept}`;
+  const detail = `Redis ${version}${forms[kind]}, ${policy}, ${kept}`;
   if (memoryBytesMax === 0 || policy !== 'noeviction') return finding('redis', 'ok', detail);
   return finding('redis', 'warn', detail, 'A full one refuses writes: CONFIG SET maxmemory-policy allkeys-lru');
 }

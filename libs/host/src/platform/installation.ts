@@ -1,5 +1,6 @@
 // One installation has one database and one prefix of topics. Two that share either would decide each other's inputs,
-// or lose them: both sides carry a mark, written by `setup`, compared by it and by every start.
+// or lose them: both sides carry a mark, written by `setup`, compared by it and by every start. So does the database
+// for the master key: a process with another one would give out callback URLs that no gateway takes.
 //
 // Invariants:
 //   N1. Existing data is examined before anything is written; nothing of another installation is ever changed.
@@ -13,36 +14,48 @@ export interface Marks {
   /** Installations whose mark the topics carry. */
   readonly onTopics: readonly string[];
   readonly inDatabase: Installation | null;
+  /** Of the process that compares. (key-ring.ts) */
+  readonly masterKey: string;
 }
 
 type Marked = Pick<MongoStores, 'installation'>;
 
-/** @throws Fault TOPICS_UNFIT with the repair step, UNAVAILABLE. */
-export async function checkInstallation(kafka: KafkaBus, mongo: Marked): Promise<void> {
-  const marks = await marksOf(kafka, mongo);
-  refuse(problemOf(marks) ?? (isSetUp(marks) ? null : notSetUp));
+/** @throws Fault TOPICS_UNFIT and MASTER_KEY_WRONG with the repair step, UNAVAILABLE. */
+export async function checkInstallation(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<void> {
+  const marks = await marksOf(kafka, mongo, masterKey);
+  refuse(marks, isSetUp(marks) ? null : notSetUp);
 }
 
 /** Before anything is created. @throws as `checkInstallation`. (N1) */
-export async function refuseOthers(kafka: KafkaBus, mongo: Marked): Promise<void> {
-  refuse(problemOf(await marksOf(kafka, mongo)));
+export async function refuseOthers(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<void> {
+  refuse(await marksOf(kafka, mongo, masterKey), null);
 }
 
 /** Marks what is unmarked; changes nothing that is already ours. @throws as `checkInstallation`. (N1) */
-export async function claimInstallation(kafka: KafkaBus, mongo: Marked): Promise<void> {
-  await refuseOthers(kafka, mongo);
-  const { id } = await mongo.installation.claim(kafka.identity);
+export async function claimInstallation(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<void> {
+  await refuseOthers(kafka, mongo, masterKey);
+  const { id } = await mongo.installation.claim(kafka.identity, masterKey);
   await kafka.mark(id);
-  await refuseOthers(kafka, mongo); // (N2)
+  await refuseOthers(kafka, mongo, masterKey); // (N2)
 }
 
-async function marksOf(kafka: KafkaBus, mongo: Marked): Promise<Marks> {
+async function marksOf(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<Marks> {
   const [onTopics, inDatabase] = await Promise.all([kafka.marks(), mongo.installation.read()]);
-  return { bus: kafka.identity, onTopics, inDatabase };
+  return { bus: kafka.identity, onTopics, inDatabase, masterKey };
 }
 
-function refuse(problem: string | null): void {
+function refuse(marks: Marks, otherwise: string | null): void {
+  const problem = problemOf(marks) ?? otherwise;
   if (problem !== null) throw new Fault('TOPICS_UNFIT', problem);
+  const keyProblem = keyProblemOf(marks);
+  if (keyProblem !== null) throw new Fault('MASTER_KEY_WRONG', keyProblem);
+}
+
+/** Null when the installation has this master key, or was set up by a version that did not note it. */
+export function keyProblemOf({ inDatabase, masterKey }: Pick<Marks, 'inDatabase' | 'masterKey'>): string | null {
+  const noted = inDatabase?.masterKey ?? null;
+  if (noted === null || noted === masterKey) return null;
+  return 'DORMOUSE_MASTER_KEY is not the key of this installation: secrets could not be read, and no result would be taken. Set the key that the other processes have. If it is lost, docs/how-to/survive-a-disaster.md says how another one is accepted.';
 }
 
 const notSetUp = 'The topics and the database were never set up together. Do it with: npm run setup';

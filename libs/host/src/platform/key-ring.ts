@@ -14,6 +14,8 @@ export type KeyPurpose = 'secrets' | 'thread tokens' | 'ids' | 'callbacks' | 'au
 
 export interface KeyRing {
   key(purpose: KeyPurpose): Uint8Array;
+  /** Names the master key without revealing it, for an installation to know its own. */
+  readonly mark: string;
 }
 
 const masterKeyBytes = 32;
@@ -33,7 +35,9 @@ export async function openKeyRing(dataDir: string): Promise<KeyRing> {
 export const keyRingOfHex = (master: string): KeyRing => keyRingOf(Buffer.from(master, 'hex'));
 
 function keyRingOf(master: Uint8Array): KeyRing {
-  return { key: (purpose) => new Uint8Array(hkdfSync('sha256', master, 'dormouse', purpose, 32)) }; // (K2)
+  const derived = (purpose: string, bytes: number): Buffer =>
+    Buffer.from(hkdfSync('sha256', master, 'dormouse', purpose, bytes)); // (K2)
+  return { key: (purpose) => new Uint8Array(derived(purpose, 32)), mark: derived('mark', 8).toString('hex') };
 }
 
 /** The text of a private file, made on first use. (K1) */

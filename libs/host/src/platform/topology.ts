@@ -98,7 +98,9 @@ async function openStandalone(config: Config, clock: ProcessClock, metrics: Metr
 
 async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metrics): Promise<Topology> {
   const kafka = await openKafka({ ...kafkaOptions(config, logger), metrics });
-  const look = (installation: InstallationRecord): Promise<void> => checkInstallation(kafka, { installation });
+  const keys = keyRingOfHex(config.MASTER_KEY);
+  const look = (installation: InstallationRecord): Promise<void> =>
+    checkInstallation(kafka, { installation }, keys.mark);
   let mongo: MongoStores;
   try {
     const { partitions } = kafka;
@@ -112,7 +114,7 @@ async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metri
   return {
     stores: storesOf(kafka, mongo, redis),
     traits: clusterTraits,
-    keys: keyRingOfHex(config.MASTER_KEY),
+    keys,
     pin: null,
     load: () => kafka.load(),
     isFirst: () => kafka.partitions.owned().has(0),
@@ -139,11 +141,12 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
   const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics });
   let mongo: MongoStores | null = null;
   try {
-    const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation });
+    const { mark } = keyRingOfHex(config.MASTER_KEY);
+    const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation }, mark);
     const beforeMigration = (): Promise<void> => refuseWriters(kafka);
     const { partitions: ofTopics } = kafka;
     mongo = await openMongo({ ...mongoOptions(config), indexes: 'make', look, partitions: ofTopics, beforeMigration });
-    await claimInstallation(kafka, mongo);
+    await claimInstallation(kafka, mongo, mark);
   } finally {
     await mongo?.close();
     await kafka.close();

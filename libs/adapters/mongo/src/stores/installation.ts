@@ -2,7 +2,8 @@
 //
 // Invariants:
 //   I1. An id is set once, and never again; of several callers at the same time one wins, and all get its id.
-//   I2. The bus is written once. Only an operator removes it, to move to another bus on purpose.
+//   I2. The bus is written once. Only an operator removes it, to move to another bus on purpose. So is the mark of the
+//       master key.
 import { randomBytes } from 'node:crypto';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';
@@ -18,19 +19,22 @@ export interface Installation {
   readonly id: string;
   /** Null when an operator has removed it. */
   readonly bus: InstallationBus | null;
+  /** Names the master key without revealing it; null in a database of an earlier version, too. */
+  readonly masterKey: string | null;
 }
 
 export interface InstallationRecord {
   /** Null in a database that was never set up. @throws Fault UNAVAILABLE. */
   read(): Promise<Installation | null>;
-  /** The document afterwards: with this bus only if none was written before. @throws Fault UNAVAILABLE. */
-  claim(bus: InstallationBus): Promise<Installation>;
+  /** The document afterwards: with this bus and this key only if none was written before. @throws Fault UNAVAILABLE. */
+  claim(bus: InstallationBus, masterKey: string): Promise<Installation>;
 }
 
 interface InstallationDocument {
   readonly _id: 'installation';
   readonly id: string;
   readonly bus?: InstallationBus;
+  readonly masterKey?: string;
 }
 
 const busSchema = new Schema<InstallationBus>(
@@ -38,7 +42,7 @@ const busSchema = new Schema<InstallationBus>(
   { ...everySchema, _id: false },
 );
 const installationSchema = new Schema<InstallationDocument>(
-  { _id: text, id: text, bus: busSchema },
+  { _id: text, id: text, bus: busSchema, masterKey: { type: String } },
   { ...everySchema, collection: 'installation' },
 );
 
@@ -48,17 +52,18 @@ export function createInstallationRecord(server: MongoServer): InstallationRecor
 
   async function read(): Promise<Installation | null> {
     const found = await server.read(() => documents.findOne({ _id }).lean());
-    return found === null ? null : { id: found.id, bus: found.bus ?? null };
+    return found === null ? null : { id: found.id, bus: found.bus ?? null, masterKey: found.masterKey ?? null };
   }
 
   return {
     read,
-    claim: async (bus) => {
+    claim: async (bus, masterKey) => {
       const id = randomBytes(8).toString('hex');
-      if (!(await inserted(server, documents, { _id, id, bus })))
-        // (I1)
-        await server.write(() => documents.updateOne({ _id, bus: { $exists: false } }, { $set: { bus } })); // (I2)
-      return (await read()) ?? { id, bus };
+      // (I1)
+      if (!(await inserted(server, documents, { _id, id, bus, masterKey })))
+        for (const [name, set] of Object.entries({ bus, masterKey }))
+          await server.write(() => documents.updateOne({ _id, [name]: { $exists: false } }, { $set: { [name]: set } })); // (I2)
+      return (await read()) ?? { id, bus, masterKey };
     },
   };
 }

@@ -367,6 +367,12 @@ const startCodes = {
     'The database of the cluster lacks an index, or has one of its name that is another: without it an input could be decided twice, or a question walk through everything.',
     'Do what the message says. Missing indexes are made by `npm run setup`, which replaces none that is there: drop one that is another first. A database of before is brought along by the same command, with the services stopped.',
   ),
+  MASTER_KEY_WRONG: entry(
+    null,
+    'Another master key',
+    'The process has another `DORMOUSE_MASTER_KEY` than the installation: it could read no secret, and would give out callback URLs that the others do not take.',
+    'Set the key of the other processes. If it is lost, remove its mark from the database and set the installation up with another one, as docs/how-to/survive-a-disaster.md says.',
+  ),
   RECORD_TOO_LARGE: entry(
     413,
     'Too large for the bus',

@@ -1,0 +1,110 @@
+// The collections and topics of every release, as a kill left them, are brought along by this one: `setup`, then the
+// five services. Every record comes again, as after lost offsets: threads are as they were then, what was accepted and
+// not decided is decided now, and they go on.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import mongoose from 'mongoose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../cli/cli-process.ts';
+import { type Cluster, endClusters, type ServerUrls, startCluster } from '../cluster/cluster-process.ts';
+import { eventsOf, untilStatus } from '../e2e/conversation.ts';
+import { patienceMs } from '../patience.ts';
+import { withServices } from '../services/needed-services.ts';
+import { restoreCollections, restoreTopics } from './cluster-dump.ts';
+import { copyKeys, type Release, releases, unpacked } from './corpus.ts';
+import { goesOn, readsAlike, takesTheResultOnce } from './same-installation.ts';
+
+const setup = fileURLToPath(new URL('../../apps/ingress-gateway/dist/main.js', import.meta.url));
+type Where = Pick<Cluster, 'directory' | 'prefix' | 'database'>;
+
+withServices(['kafka', 'mongo', 'redis'], (urls) => {
+  afterAll(endClusters);
+
+  describe.each(releases('cluster'))('collections and topics of $commit', (release) => {
+    const { expected } = release;
+    let at: Cluster;
+    beforeAll(async () => {
+      at = await startCluster(urls, {}, [], (where) => restored(urls, release, where));
+    });
+    afterAll(() => at?.stop());
+
+    it('have every thread as it was then', () => readsAlike(at, expected));
+
+    it('decide what was accepted and not decided, once', async () => {
+      const { thread = '', message } = expected.undecided ?? {};
+      await untilStatus(at, thread, 'idle');
+      const accepted = (await eventsOf(at, thread)).filter(({ type }) => type === 'message_accepted');
+      expect(accepted.map(({ message_id: id }) => id)).toEqual([message]);
+    });
+
+    it('are whole: every log is a chain', async () => {
+      const verified = await runCli(['verify', '--all', '--json', '--url', at.url, '--data', at.directory]);
+      expect(verified).toMatchObject({ code: 0 });
+      expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, broken: [] });
+    });
+
+    it('take the result of a call that was sent before, once', () =>
+      takesTheResultOnce(at, expected, `http://127.0.0.1:${Number(new URL(at.url).port) + 1}`));
+
+    it('go on with a conversation', () => goesOn(at, expected));
+  });
+
+  it('a database that is not brought along is refused by every service, with the command that does it', async () => {
+    const [release] = releases('cluster').toReversed();
+    if (release === undefined) throw new Error('the corpus is empty');
+    let where: Where | null = null;
+    const at = await startCluster(urls, {}, [], async (given) => {
+      where = given;
+      await restored(urls, release, given);
+    });
+    await at.stop();
+    if (where === null) throw new Error('it was not prepared');
+    // As a release leaves it that does not know these yet.
+    const { database } = where as Where;
+    const client = await mongoose.mongo.MongoClient.connect(urls.mongo);
+    await client.db(database).collection('commits').dropIndex('decided_once');
+    await client.close();
+    for (const service of ['thread-processor', 'ingress-gateway', 'callback-gateway', 'tool-dispatcher', 'notifier']) {
+      const main = fileURLToPath(new URL(`../../apps/${service}/dist/main.js`, import.meta.url));
+      const refused = run(main, [], environmentOf(urls, where, release));
+      expect({ service, code: refused.status, said: refused.stderr }).toEqual({
+        ...{ service, code: 1 },
+        said: expect.stringMatching(/INDEX_MISSING[^]*npm run setup/),
+      });
+    }
+  });
+});
+
+async function restored(urls: ServerUrls, release: Release, where: Where): Promise<void> {
+  const { directory } = release;
+  copyKeys(directory, where.directory);
+  await restoreCollections(urls.mongo, where.database, unpacked(directory, 'collections.json').toString());
+  const made = run(setup, ['setup'], environmentOf(urls, where, release));
+  expect({ code: made.status, said: made.stderr }).toEqual({ code: 0, said: expect.any(String) });
+  await restoreTopics(urls.kafka, where.prefix, JSON.parse(unpacked(directory, 'topics.json').toString()));
+}
+
+const environmentOf = (
+  { kafka, mongo, redis }: ServerUrls,
+  { prefix, database }: Pick<Where, 'prefix' | 'database'>,
+  { directory }: Release,
+) => ({
+  DORMOUSE_KAFKA_BROKERS: kafka,
+  DORMOUSE_KAFKA_PREFIX: prefix,
+  DORMOUSE_KAFKA_PARTITIONS: '4',
+  DORMOUSE_MONGO_URL: mongo,
+  DORMOUSE_MONGO_DATABASE: database,
+  DORMOUSE_REDIS_URL: redis,
+  DORMOUSE_MASTER_KEY: readFileSync(join(directory, 'master-key'), 'utf8').trim(),
+  DORMOUSE_HEALTH_PORT: '0',
+  DORMOUSE_PORT: '0',
+  DORMOUSE_CALLBACK_BASE_URL: 'http://127.0.0.1:1',
+});
+
+function run(main: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DORMOUSE_')));
+  const env = { ...inherited, ...environment };
+  return spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', timeout: patienceMs, env });
+}
