@@ -11,7 +11,7 @@ import { type RunningService, ServerMissing, type StartOptions } from '../servic
 import { serviceCache } from '../services/service-cache.ts';
 import { type FailoverOrder, type FailoverReport, runFailover } from './run-failover.ts';
 
-const inStepWithinMs = 60_000;
+const inStepWithinMs = 180_000;
 /** Longer than a session of Kafka's, and than that of a broker. */
 const silentMs = 10_000;
 const clockAhead = new URL('clock-ahead.ts', import.meta.url).href;

@@ -73,7 +73,7 @@ export async function runFailover(title: string, order: FailoverOrder): Promise<
 async function underLoad(
   cluster: ChaosCluster,
   tools: RecordingToolServer,
-  { act, threads: clients = 24, warmSeconds = 20, quietSeconds = 40, restSeconds = 180 }: FailoverOrder,
+  { act, threads: clients = 24, warmSeconds = 15, quietSeconds = 30, restSeconds = 180 }: FailoverOrder,
   say: (line: string) => void,
 ): Promise<FailoverReport> {
   const workload = createWorkload((...request) => cluster.request(...request));

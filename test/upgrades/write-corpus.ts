@@ -17,6 +17,8 @@ import { playThreads, type Recorded, recordedOf } from './recorded-threads.ts';
 const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).trim();
 const kinds: readonly Kind[] = ['standalone', 'cluster'];
 const wanted = process.argv.slice(2);
+/** Of a cluster over servers of its own. */
+const ownDatabase = 'dormouse';
 
 try {
   for (const kind of kinds) {
@@ -51,7 +53,9 @@ async function recordCluster(directory: string): Promise<void> {
   process.kill(processor, 'SIGSTOP'); // what is accepted now stays in its topic
   try {
     const { json } = await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'decide me later' });
-    pack(directory, 'collections.json', await dumpCollections(mongo, at.database));
+    const collections = await dumpCollections(mongo, ownDatabase);
+    if (!collections.includes('"commits"')) throw new Error(`the database ${ownDatabase} has no commits`);
+    pack(directory, 'collections.json', collections);
     pack(directory, 'topics.json', JSON.stringify(await dumpTopics(kafka, at.prefix)));
     copyKeys(at.directory, directory);
     note(directory, { ...recorded, undecided: { thread, message: json.id } });

@@ -5,6 +5,8 @@
 //   L2. An outage is logged once when it begins, and once when it ends; that of one node of a cluster as such.
 //   L3. The URL, which may contain a password, is never repeated.
 //   L4. A server that stays silent is away: one timer for the connection; one per command would cost more than it.
+//   L5. A client that has ended by itself connects again: ioredis ends one whose Sentinels announce another master
+//       while it is asking them, and would not reconnect it.
 import { certificateProblem, type Histogram, type Logger } from '@dormouse/ports';
 import { Cluster, type Redis } from 'ioredis';
 import type { ConnectionOptions } from 'node:tls';
@@ -64,6 +66,11 @@ function linkOver<Client extends Redis | Cluster>(
     if (isAway) logger.info('redis_back', { name });
     isAway = false;
   });
+  let isClosed = false;
+  client.on('end', () => {
+    const again = (): void => void (isClosed || client.connect().catch(() => {})); // it failed: `error` has the reason
+    if (!isClosed) setTimeout(again, reconnectMsFirst).unref(); // (L5)
+  });
   if (client instanceof Cluster) watchNodes(client, name, logger);
   return {
     client,
@@ -81,6 +88,7 @@ function linkOver<Client extends Redis | Cluster>(
       }
     },
     close: async () => {
+      isClosed = true;
       client.disconnect();
     },
   };
