@@ -57,7 +57,8 @@ export interface ClusterVariant {
   readonly places?: 'few' | 'usual';
   /** The checkout whose programs run at first. Default: this one. */
   readonly root?: string;
-  readonly partitions?: number;
+  /** Of Kafka, with as many copies of each topic. Default: three. */
+  readonly brokers?: number;
 }
 
 export interface ChaosCluster {
@@ -108,7 +109,7 @@ async function start(
     return started;
   };
   const before = {
-    kafka: await Promise.all(Array.from({ length: brokerCount }, proxy)),
+    kafka: await Promise.all(Array.from({ length: variant.brokers ?? brokerCount }, proxy)),
     ...{ mongo: await proxy(), redis: await proxy() },
   };
   const doors = { ingress: await proxy(), callbacks: await proxy() };
@@ -139,8 +140,8 @@ async function start(
       Object.entries(process.env).flatMap(([k, v]) => (k.startsWith('DORMOUSE_') || v === undefined ? [] : [[k, v]])),
     ),
     DORMOUSE_KAFKA_BROKERS: before.kafka.map(({ port }) => `127.0.0.1:${port}`).join(','),
-    DORMOUSE_KAFKA_PARTITIONS: String(variant.partitions ?? 8),
-    DORMOUSE_KAFKA_REPLICATION: String(brokerCount),
+    DORMOUSE_KAFKA_PARTITIONS: '8',
+    DORMOUSE_KAFKA_REPLICATION: String(before.kafka.length),
     DORMOUSE_KAFKA_SESSION_TIMEOUT_MS: '4000',
     DORMOUSE_MONGO_URL: `mongodb://127.0.0.1:${before.mongo.port}/chaos?directConnection=true`,
     DORMOUSE_REDIS_URL: variant.redis?.url ?? `redis://127.0.0.1:${before.redis.port}`, // (C2)

@@ -46,6 +46,7 @@ it('I-01 I-03 I-05 I-07 I-10 I-24 a rolling restart of three brokers under load:
 
 it('I-01 I-03 I-05 I-07 I-10 I-24 a store that is killed and started again under load, and one that is stopped in order: nothing lost, nothing doubled', async (context) => {
   await survived(context, {
+    variant: { brokers: 1 },
     act: async ({ servers: { mongo } }, say) => {
       say('killed');
       mongo.kill('SIGKILL');
@@ -78,7 +79,7 @@ async function promotions(
       say('a replica is promoted on purpose');
       await servers.promoteReplica();
     };
-    return await survived(context, { variant: { redis: asService(servers.url) }, act });
+    return await survived(context, { variant: { redis: asService(servers.url), brokers: 1 }, act });
   } finally {
     await redis?.stop();
     rmSync(directory, { recursive: true, force: true });

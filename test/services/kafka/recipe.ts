@@ -16,7 +16,7 @@ import { type Guard, type RunningService, type ServiceRecipe, type Started, type
 import { startFromSource } from '../source.ts';
 
 const version = '4.3.1';
-const startWithinMs = 60_000;
+const startWithinMs = 180_000;
 export const remedy =
   'Install Java 17 or newer and Maven, or set DORMOUSE_TEST_KAFKA_BROKERS to the brokers of a Kafka that tests may use.';
 

@@ -19,7 +19,7 @@ const ferretVersion = 'v2.7.0';
 const ferretModule = 'github.com/FerretDB/FerretDB/v2';
 const postgresPackage = 'postgresql-18-documentdb';
 const debianSuite = 'forky';
-const startWithinMs = 60_000;
+const startWithinMs = 180_000;
 const remedy =
   'Run as root on Debian with Go 1.24 or newer, or set DORMOUSE_TEST_MONGO_URL to a MongoDB that tests may use.';
 
@@ -119,7 +119,7 @@ async function startBoth(
     return runCommand(command, args, { withinMs: 30_000 });
   };
   const ready = async (): Promise<void> => {
-    for (let tries = 0; ; tries += 1) {
+    for (const until = Date.now() + startWithinMs; ;) {
       try {
         await sql('CREATE EXTENSION IF NOT EXISTS documentdb CASCADE');
         if (
@@ -131,7 +131,7 @@ async function startBoth(
         }
         return;
       } catch (error) {
-        if (tries >= 100 || !/starting up|recovery|shutting down/.test(String(error))) throw error;
+        if (Date.now() > until || !/starting up|recovery|shutting down/.test(String(error))) throw error;
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }

@@ -27,7 +27,7 @@ export interface ReplicatedRedis {
 
 type Options = Pick<StartOptions, 'directory' | 'cache' | 'say'>;
 
-const settledWithinMs = 60_000;
+const settledWithinMs = 180_000;
 const startWithinMs = 30_000;
 const failoverMs = 6_000;
 const masterName = 'dormouse';
