@@ -9,7 +9,9 @@ import { root } from '../docs/document.ts';
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-const explained = ['test', 'test:all', 'check', 'cluster', 'observe', 'services', 'chaos', 'docs', 'sim', 'bench'];
+const explained = [
+  ...['test', 'test:all', 'check', 'cluster', 'observe', 'services', 'chaos', 'docs', 'sim', 'bench', 'release'],
+];
 const strict = explained.filter((name) => name !== 'test'); // whose other flags go to vitest
 
 /** What the script runs once everything is installed and built. */

@@ -1,11 +1,7 @@
 // Makes a release out of the changesets: the version, the changelog, a commit and a tag on this machine, and what belongs
 // to it in dist/. Nothing is pushed: .github/workflows/release.yml publishes the tag.
 //
-//   npm run release -- --dry-run     # checks everything, says what would be written, and writes nothing
-//   npm run release                  # then: git push origin main vX.Y.Z
-//   npm run release -- --check vX.Y.Z   # in the workflow: whether the tag is of this commit's version; notes, licences
-//
-//   --no-pack      leaves packages and chart to the workflow
+//   npm run release -- --help
 //
 // Invariants:
 //   R1. What can refuse, refuses before anything is written: a changed tree, another branch than main, nothing to
@@ -15,20 +11,24 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readChangesets } from '@changesets/read';
+import { readFlags } from '../flags.ts';
 import { nextVersion, releasedChangelog, sectionOf } from './changelog.ts';
 import { writeLicences } from './licences.ts';
 import { currentVersion, writeVersion } from './versions.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const out = join(root, 'dist', 'release');
-const { values } = parseArgs({
-  options: {
-    'dry-run': { type: 'boolean', default: false },
-    'no-pack': { type: 'boolean', default: false },
-    check: { type: 'string' },
-  },
+const usage = `npm run release -- [options]: makes a release out of the changesets, on this machine
+
+  --dry-run       checks everything, says the version and its notes, and writes dist/release alone
+  --no-pack       leaves the packages and the chart to the workflow
+  --check vX.Y.Z  makes none: whether the tag is of this commit's version; writes its notes and licences
+  --help          this text`;
+const { values } = readFlags(usage, {
+  'dry-run': { type: 'boolean', default: false },
+  'no-pack': { type: 'boolean', default: false },
+  check: { type: 'string' },
 });
 const isDry = values['dry-run'];
 
