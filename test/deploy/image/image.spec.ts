@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { root } from '../../docs/document.ts';
+import { patienceMs } from '../../patience.ts';
 import { freePorts } from '../../services/free-ports.ts';
 import { runCommand } from '../../services/run-command.ts';
 import { baseName, type Containers, containers, npmOfThisMachine } from './containers.ts';
@@ -101,6 +102,10 @@ function told(name: string, { readyMs, processorMs, residentBytes }: Start): voi
   const mebibytes = Math.round(residentBytes / 1_048_576);
   console.error(`image: ${name} is ready after ${readyMs} ms, ${processorMs} ms of a processor, ${mebibytes} MiB`);
 }
+
+/** Both streams: an engine keeps them apart, and logs are on the second one. */
+const logOf = (name: string): Promise<string> =>
+  runCommand('sh', ['-c', `podman logs ${name} 2>&1`], { withinMs: 60_000, environment: engine?.environment ?? {} });
 
 async function exitCodeOf(name: string): Promise<number> {
   const [state] = JSON.parse(await podman('inspect', name)) as readonly {
@@ -298,7 +303,7 @@ describe('the five services in the image', () => {
     const [health = 0] = await freePorts(1);
     const nowhere = { DORMOUSE_KAFKA_BROKERS: '127.0.0.1:1', DORMOUSE_MONGO_URL_FILE: cluster().nowhere };
     await podman('run', '--detach', ...cluster().flagsOf('waiting', health, nowhere), image, 'notifier');
-    await ready('waiting', /"waiting"/);
+    await expect.poll(() => logOf('waiting'), { timeout: patienceMs }).toContain('"waiting"');
     const asked = podman('exec', 'waiting', 'node', 'deploy/docker/healthy.mjs');
     await expect(asked).rejects.toThrow(/ended with 1: .*"reason":".*(DORMOUSE_KAFKA_BROKERS|DORMOUSE_MONGO_URL)/s);
     await podman('stop', '--time', '60', 'waiting');
@@ -315,14 +320,9 @@ describe('the files beside the image', () => {
   const read = <Json>(name: string): Json => JSON.parse(readFileSync(join(beside, name), 'utf8')) as Json;
 
   it('are an SBOM of what is in it, and nothing of the machine', async () => {
-    const sbom = read<{
-      readonly bomFormat: string;
-      readonly components: readonly { readonly group?: string; readonly name: string; readonly version: string }[];
-    }>('sbom.cdx.json');
+    const sbom = read<{ readonly bomFormat: string; readonly components: readonly Component[] }>('sbom.cdx.json');
     expect(sbom.bomFormat).toBe('CycloneDX');
-    const named = new Set(
-      sbom.components.map(({ group, name, version: of }) => `${group === undefined ? '' : `${group}/`}${name}@${of}`),
-    );
+    const named = new Set(namesIn(sbom.components));
     const listing = `const { globSync, readFileSync } = require('node:fs');
       const found = globSync(['node_modules', 'node_modules/**/node_modules'].flatMap((at) => [at + '/*/package.json', at + '/@*/*/package.json']));
       console.log(JSON.stringify(found.map((path) => JSON.parse(readFileSync(path, 'utf8'))).map(({ name, version }) => name + '@' + version)));`;
@@ -360,6 +360,20 @@ describe('the files beside the image', () => {
     expect(JSON.stringify(predicate)).not.toContain(homedir());
   });
 });
+
+interface Component {
+  readonly group?: string;
+  readonly name: string;
+  readonly version: string;
+  /** Of another version of these than its neighbours have. */
+  readonly components?: readonly Component[];
+}
+
+const namesIn = (components: readonly Component[]): readonly string[] =>
+  components.flatMap(({ group, name, version: of, components: inner = [] }) => [
+    `${group === undefined ? '' : `${group}/`}${name}@${of}`,
+    ...namesIn(inner),
+  ]);
 
 interface Provenance {
   readonly predicateType: string;
