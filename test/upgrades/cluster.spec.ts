@@ -61,9 +61,9 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     const name = randomBytes(5).toString('hex');
     const where = { prefix: `old-${name}.`, database: `old_${name}` };
     await restored(urls, release, where);
-    // As a release leaves it that does not know these yet.
+    // As a release leaves it that knows none of them.
     const client = await mongoose.mongo.MongoClient.connect(urls.mongo);
-    await client.db(where.database).collection('commits').dropIndex('decided_once');
+    await client.db(where.database).collection('commits').dropIndexes();
     await client.close();
     for (const service of ['thread-processor', 'ingress-gateway']) {
       const main = fileURLToPath(new URL(`../../apps/${service}/dist/main.js`, import.meta.url));
