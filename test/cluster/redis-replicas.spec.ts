@@ -72,46 +72,6 @@ withServices(['redis'], ({ redis: single }) => {
       await Promise.all([one.close(), other.close()]);
     });
 
-    // Of Sentinels: L5, below.
-    if (start === startClusteredRedis)
-      it('L1 a master that is lost is replaced: what is asked meanwhile is answered, and everything works again', async () => {
-        const prefix = freshPrefix();
-        const [one, other] = [await open(prefix), await open(prefix)];
-        const keys = Array.from({ length: 12 }, () => freshKey());
-        const heard = new Map<string, Hint[]>(keys.map(({ thread }) => [thread, []]));
-        for (const key of keys) await other.feed.subscribe(key, (hint) => heard.get(key.thread)?.push(hint));
-        let losing = true;
-        const lost = servers?.loseMaster().finally(() => (losing = false));
-        let longestMs = 0;
-        for (let nth = 0; losing; nth += 1) {
-          const from = performance.now();
-          await one.dedup.remember('acme', `id-${nth}`);
-          await one.dedup.seen('acme', `id-${nth}`);
-          longestMs = Math.max(longestMs, performance.now() - from);
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-        await lost;
-        expect(longestMs).toBeLessThan(patienceMs / 3); // a silence of a second, a new connection of three
-        for (const key of keys) {
-          const id = `after-${key.thread}`;
-          await expect
-            .poll(async () => {
-              await one.dedup.remember('acme', id);
-              return other.dedup.seen('acme', id);
-            })
-            .toBe(true);
-          const hint: Hint = { hint: 'committed', commit: commitOf(key, 7) };
-          await expect
-            .poll(() => {
-              one.feed.publish(key, hint);
-              return heard.get(key.thread);
-            })
-            .toContainEqual(hint);
-        }
-        expect(one.problem()).toBeNull();
-        await Promise.all([one.close(), other.close()]);
-      });
-
     it('a URL for a single server that names one of them says what it has to be', async () => {
       const before = logged.length;
       const [, place = ''] = /\/\/([^,/]+)/.exec(servers?.url ?? '') ?? [];
@@ -121,6 +81,52 @@ withServices(['redis'], ({ redis: single }) => {
       expect(reasons.join('\n')).toMatch(/DORMOUSE_REDIS_URL must begin with redis\+(cluster|sentinel):\/\//);
       await hints.close();
     });
+  });
+
+  it('L1 a master of a cluster that is lost is replaced: what is asked meanwhile is answered, and everything works again', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'dormouse-redis-'));
+    const servers = await startClusteredRedis({ directory, cache: serviceCache, say: () => {} });
+    const logger: Logger = { info: () => {}, warn: () => {}, error: () => {} };
+    const open = (): Promise<RedisHints> => openRedis({ url: servers.url, prefix: 'lost:', logger });
+    try {
+      const [one, other] = [await open(), await open()];
+      const keys = Array.from({ length: 12 }, () => freshKey());
+      const heard = new Map<string, Hint[]>(keys.map(({ thread }) => [thread, []]));
+      for (const key of keys) await other.feed.subscribe(key, (hint) => heard.get(key.thread)?.push(hint));
+      let losing = true;
+      const lost = servers.loseMaster().finally(() => (losing = false));
+      let longestMs = 0;
+      for (let nth = 0; losing; nth += 1) {
+        const from = performance.now();
+        await one.dedup.remember('acme', `id-${nth}`);
+        await one.dedup.seen('acme', `id-${nth}`);
+        longestMs = Math.max(longestMs, performance.now() - from);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await lost;
+      expect(longestMs).toBeLessThan(patienceMs / 3); // a silence of a second, a new connection of three
+      for (const key of keys) {
+        const id = `after-${key.thread}`;
+        await expect
+          .poll(async () => {
+            await one.dedup.remember('acme', id);
+            return other.dedup.seen('acme', id);
+          })
+          .toBe(true);
+        const hint: Hint = { hint: 'committed', commit: commitOf(key, 7) };
+        await expect
+          .poll(() => {
+            one.feed.publish(key, hint);
+            return heard.get(key.thread);
+          })
+          .toContainEqual(hint);
+      }
+      expect(one.problem()).toBeNull();
+      await Promise.all([one.close(), other.close()]);
+    } finally {
+      await servers.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 
   it('L5 every one of many processes finds the new master, also when Sentinels are slow to say which it is', async () => {
