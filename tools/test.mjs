@@ -33,7 +33,7 @@ const usage = `npm test -- [path …] [-t title]: build, checks and specs; the l
   -t title   only those with this in their title; other flags go to vitest
   --help     this text
 
-Others: npm run test:all, npm run test:deploy, npm run test:traces.`;
+Others: npm run test:all, npm run test:upgrades, npm run test:deploy, npm run test:traces.`;
 const longUsage = `npm run test:all -- [options]: everything, uncached, and what takes long; about 100 minutes
 
   --seed N        of the universes and of chaos (default: another one each time, which is printed)
