@@ -15,6 +15,9 @@ const mongoose = createRequire(new URL('../../libs/adapters/mongo/package.json',
 const main = fileURLToPath(new URL('../../apps/ingress-gateway/dist/main.js', import.meta.url));
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('DORMOUSE_')));
 
+/** A command that is waited for lets no heartbeat through. */
+const longSessionMs = 300_000;
+
 interface Finding {
   readonly check: string;
   readonly level: string;
@@ -101,7 +104,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     ]);
     expect(alone.found('lag of notices')?.detail).toMatch(/^3 records wait, the oldest for 1[2-9]\d s; no process in/);
     await asAdmin(async (kafka) => {
-      const consumer = kafka.consumer({ groupId: group });
+      const consumer = kafka.consumer({ groupId: group, sessionTimeout: longSessionMs });
       await consumer.connect();
       const joined = new Promise<void>((resolve) => void consumer.on('consumer.group_join', () => resolve()));
       await consumer.subscribe({ topic: `${prefix}notices`, fromBeginning: true });

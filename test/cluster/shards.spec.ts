@@ -39,6 +39,8 @@ interface Before {
 const before = JSON.parse(
   readFileSync(join(import.meta.dirname, 'fixtures', 'commits-of-e8b43059.json'), 'utf8'),
 ) as Before;
+/** A command that is waited for lets no heartbeat through. */
+const longSessionMs = 300_000;
 const isCommit = ({ count }: Stored): boolean => count > 0;
 const commitsBefore = before.commits.filter(isCommit);
 
@@ -253,6 +255,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     });
     const consumer = new Kafka({ brokers: urls.kafka.split(','), logLevel: logLevel.NOTHING }).consumer({
       groupId: `${prefix}thread-processor`,
+      sessionTimeout: longSessionMs,
     });
     await consumer.connect();
     const joined = new Promise<void>((resolve) => void consumer.on('consumer.group_join', () => resolve()));
