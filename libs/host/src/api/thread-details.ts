@@ -217,7 +217,10 @@ const eventPlaceQuery = z.strictObject({
 
 export const eventsQuery = eventPlaceQuery.extend({ order: listOrder.default('asc') });
 
-/** A stream goes forward. Only the stream takes the token in the query, because a browser's EventSource cannot send headers. */
+/**
+ * A stream goes forward. Only the stream takes the token in the query, because a browser's EventSource cannot send
+ * headers.
+ */
 export const eventStreamQuery = eventPlaceQuery.extend({ access_token: z.string().max(4_096).optional() });
 
 /** `turn` asks for one turn by its id; `after` is a position, and the cursor of the page before. */
