@@ -8,6 +8,7 @@ import {
   blobsContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  heldThreadsContract,
   inboxContract,
   loginsContract,
   parkedThreadsContract,
@@ -15,6 +16,8 @@ import {
   secretsContract,
   snapshotsContract,
   tenantLogContract,
+  tenantEraserContract,
+  tenantsContract,
   threadDirectoryContract,
   threadLogContract,
   timersContract,
@@ -108,6 +111,18 @@ withServices(['mongo'], ({ mongo }) => {
   parkedThreadsContract(
     'mongo',
     fresh((stores) => ({ port: stores.parked })),
+  );
+  tenantsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.tenants })),
+  );
+  heldThreadsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.heldThreads })),
+  );
+  tenantEraserContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
   );
   agentsContract(
     'mongo',

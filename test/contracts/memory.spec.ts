@@ -16,6 +16,7 @@ import {
   dedupContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  heldThreadsContract,
   inboxContract,
   inputBusContract,
   liveFeedContract,
@@ -25,6 +26,8 @@ import {
   secretsContract,
   snapshotsContract,
   tenantLogContract,
+  tenantEraserContract,
+  tenantsContract,
   threadDirectoryContract,
   threadLogContract,
   timersContract,
@@ -123,6 +126,18 @@ loginsContract(
 parkedThreadsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.parked })),
+);
+tenantsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.tenants })),
+);
+heldThreadsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.heldThreads })),
+);
+tenantEraserContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
 );
 agentsContract(
   'memory',

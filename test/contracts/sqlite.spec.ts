@@ -8,6 +8,7 @@ import {
   dedupContract,
   dispatchLedgerContract,
   idempotencyKeysContract,
+  heldThreadsContract,
   inboxContract,
   inputBusContract,
   liveFeedContract,
@@ -18,6 +19,8 @@ import {
   secretsContract,
   snapshotsContract,
   tenantLogContract,
+  tenantEraserContract,
+  tenantsContract,
   threadDirectoryContract,
   threadLogContract,
   timersContract,
@@ -95,6 +98,18 @@ rateLimitsContract(
 parkedThreadsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.parked })),
+);
+tenantsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.tenants })),
+);
+heldThreadsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.heldThreads })),
+);
+tenantEraserContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
 );
 agentsContract(
   'sqlite',

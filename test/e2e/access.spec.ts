@@ -55,8 +55,10 @@ describe('access', () => {
     expect((await at.request('GET', '/v1/agents', undefined, { key: reader })).status).toBe(200);
     const refused = await at.request('POST', '/v1/threads', { agent: 'assistant' }, { key: reader });
     expect([refused.status, refused.json.code]).toEqual([403, 'FORBIDDEN']);
-    const expired = await make({ scopes: ['read'], expires_at: '2020-01-01T00:00:00.000Z' });
-    expect((await at.request('GET', '/v1/agents', undefined, { key: expired })).status).toBe(401);
+    const past = { name: 'k', scopes: ['read'], expires_at: '2020-01-01T00:00:00.000Z' };
+    expect((await at.request('POST', '/v1/api-keys', past)).status).toBe(422);
+    const soon = await make({ scopes: ['read'], expires_at: new Date(Date.now() + 1_500).toISOString() });
+    await expect.poll(async () => (await at.request('GET', '/v1/agents', undefined, { key: soon })).status).toBe(401);
   });
 
   it('lists keys without their text, and takes one back at once', async () => {
@@ -71,7 +73,9 @@ describe('access', () => {
     await expect.poll(lastUse).toMatch(/^\d{4}-/);
     expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(204);
     expect((await at.request('GET', '/v1/agents', undefined, { key: made.key })).status).toBe(401);
-    expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(404);
+    expect((await at.request('DELETE', '/v1/api-keys/key_none')).status).toBe(404);
+    const { data } = (await at.request('GET', '/v1/api-keys')).json;
+    expect(data.find(({ id }: Json) => id === made.id)?.revoked_at).toMatch(/^\d{4}-/);
   });
 
   it('shows the same key or token again to who repeats the request', async () => {

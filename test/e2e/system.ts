@@ -8,8 +8,8 @@ import { cleanUp, startStandalone } from './standalone-process.ts';
 
 const servers = servicesOrSkipFile();
 
-export function startSystem(): Promise<System> {
-  return servers === null ? startStandalone() : startCluster(servers);
+export function startSystem(env: Readonly<Record<string, string>> = {}): Promise<System> {
+  return servers === null ? startStandalone({ env }) : startCluster(servers, env);
 }
 
 /** Ends what a spec file started and removes what it wrote. */

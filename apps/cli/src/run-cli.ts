@@ -16,6 +16,7 @@ import { addCompletionCommand } from './commands/completion.ts';
 import { addConsoleCommand } from './commands/console.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEventCommand } from './commands/events.ts';
+import { addKeyCommands } from './commands/keys.ts';
 import { addListeningCommands } from './commands/listening.ts';
 import { addLogCommands } from './commands/log.ts';
 import { addMessageCommands } from './commands/messages.ts';
@@ -25,6 +26,7 @@ import { addParkedCommands } from './commands/parked.ts';
 import { addProfileCommands } from './commands/profile.ts';
 import { addReconcileCommand } from './commands/reconcile.ts';
 import { addSecretCommands } from './commands/secrets.ts';
+import { addTenantCommands } from './commands/tenants.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
 import { addTraceCommand } from './commands/trace.ts';
@@ -46,6 +48,8 @@ const groups: Readonly<Record<string, readonly AddCommands[]>> = {
   'Logs and moves:': [addLogCommands, addMigrateCommand],
   'Operation:': [
     addConsoleCommand,
+    addKeyCommands,
+    addTenantCommands,
     addDoctorCommand,
     addParkedCommands,
     addAuditCommands,

@@ -88,7 +88,7 @@ const settingsSchema = z.object({
     .default('./.dormouse')
     .meta({ description: 'data directory; the development key is the file `key` in it (flag: --data)' }),
   BOOTSTRAP_KEY: key.meta({ description: 'an API key with every scope, made at start, for containers' }),
-  PLATFORM_KEY: key.meta({ description: 'the key that manages tenants; not used by this version' }),
+  PLATFORM_KEY: key.meta({ description: 'the key that manages tenants, and nothing else; unset: none are managed' }),
   PUBLIC_URL: url.meta({ description: 'address that clients use; its host is accepted in Host and Origin' }),
   ALLOWED_ORIGINS: z.string().default('').superRefine(originProblems).meta({
     description:

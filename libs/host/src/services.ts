@@ -6,12 +6,16 @@ import {
   createCallbackGateway,
   createCallbackTally,
   createCallbackTokens,
+  createHolding,
   createIngress,
   createNotifier,
   createInputSweeper,
+  createTenantErasure,
+  createTenantRecords,
   createThreadProcessor,
   createToolDispatcher,
   createToolWatch,
+  type Holding,
   type Ingress,
   type Measuring,
   measuredCallbacks,
@@ -29,6 +33,8 @@ import {
 } from '@dormouse/runtime';
 import { areKept } from '@dormouse/ports';
 import type { Config } from './config.ts';
+import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
+import { createTenantOrigins, type TenantOrigins } from './http/door/tenant-origins.ts';
 import { createAuditSigner } from './platform/audit-signer.ts';
 import { createRateGate, limitOfRate, type RateGate } from './http/door/rate-gate.ts';
 import type { Platform } from './platform/platform.ts';
@@ -40,10 +46,14 @@ export interface Services {
   ingress(): Ingress;
   callbackGateway(): Callbacks;
   inputSweeper(): Service;
+  tenantErasure(): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
   notifier(): Service;
 }
+
+/** Longer than a completion may take. */
+const lateWritersMs = 1_860_000;
 
 export function servicesOf(config: Config, platform: Platform, callbackBase: string): Services {
   const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
@@ -64,6 +74,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         idempotencyKeys: stores.idempotency,
         ...{ transport, clock, entropy },
         sealer,
+        quotas: { requestsPerS: rateOf(config, platform) || null },
         secretOrigins: platform.secretOrigins,
         signingKey: keys.key('thread tokens'),
         auditSigner: createAuditSigner(keys.key('audit')),
@@ -81,6 +92,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         failed,
       });
     },
+    tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
     threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch()), toolWatch()),
     toolDispatcher: () => watchedService(toolDispatcher(config, platform, callbackTokens(), toolWatch()), toolWatch()),
     notifier: () => {
@@ -88,15 +100,24 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
       const measured = measuring === null ? transport : measuredTransport(transport, measuring);
       const watched = watchedTransport(measured, toolWatch(), steadyNow);
       return watchedService(
-        createNotifier({ ...stores, transport: watched, sealer, clock, entropy, logger }),
+        createNotifier({ ...stores, transport: watched, sealer, clock, entropy, logger, holding: holdingOf(platform) }),
         toolWatch(),
       );
     },
   };
 }
 
-export const rateGateOf = (config: Config, { stores, traits }: Platform): RateGate =>
-  createRateGate(stores.rates, limitOfRate(config.TENANT_REQUESTS_PER_S ?? traits.tenantRate));
+export const rateGateOf = (config: Config, platform: Platform): RateGate =>
+  createRateGate(platform.stores.rates, limitOfRate(rateOf(config, platform)));
+
+/** Requests per second of a tenant that has no quota of its own; 0 for no limit. */
+const rateOf = ({ TENANT_REQUESTS_PER_S: set }: Config, { traits }: Platform): number => set ?? traits.tenantRate;
+
+export const tenantOriginsOf = (config: Config, { stores, clock }: Platform): TenantOrigins =>
+  createTenantOrigins(parseAllowedOrigins(config.ALLOWED_ORIGINS).origins, { ...stores, clock });
+
+const holdingOf = ({ stores, clock }: Platform): Holding =>
+  createHolding({ records: createTenantRecords({ ...stores, clock }), heldThreads: stores.heldThreads });
 
 function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   return createCallbackTokens({
@@ -139,6 +160,7 @@ function threadProcessor(config: Config, platform: Platform, watch: ToolWatch): 
   const ports = { ...stores, model, ...measured };
   return createThreadProcessor({
     ...ports,
+    tenantStores: stores,
     ...{ clock, entropy, logger, tracing },
     feed: watchedFeed(ports.feed, watch),
     validateArguments: argumentValidator.validate,
@@ -157,7 +179,7 @@ function toolDispatcher(config: Config, platform: Platform, tokens: CallbackToke
   const ports = { ...stores, transport: platform.transport, ...measuredDispatcher(platform) };
   return createToolDispatcher({
     ...ports,
-    ...{ clock, entropy, logger, tracing, watch },
+    ...{ clock, entropy, logger, tracing, watch, holding: holdingOf(platform) },
     transport: watchedTransport(ports.transport, watch, steadyNow),
     callbackTokens: tokens,
     settings: {

@@ -23,7 +23,7 @@ export const settingReaders: Readonly<Record<SettingName, readonly SettingReader
   HOST: everywhere,
   DATA_DIR: ['standalone'],
   BOOTSTRAP_KEY: ['standalone', 'ingress-gateway'],
-  PLATFORM_KEY: [],
+  PLATFORM_KEY: ['standalone', 'ingress-gateway'],
   PUBLIC_URL: checked,
   ALLOWED_ORIGINS: ['standalone', 'ingress-gateway'],
   CALLBACK_BASE_URL: checked,

@@ -13,13 +13,13 @@ export * from './log/thread-reader.ts';
 export { createToolWatch, type ToolWatch } from './tool-health/tool-watch.ts';
 export { watchedFeed, watchedService, watchedTransport } from './tool-health/watched-ports.ts';
 export { type AgentContent } from './ingress-gateway/registry/agents.ts';
-export { allScopes, newKey } from './ingress-gateway/access/api-keys.ts';
+export { allScopes, type Granting, hasScope, newKey, type NewApiKey } from './ingress-gateway/access/api-keys.ts';
 export type { OpenedSession, Session, SessionApi } from './ingress-gateway/access/sessions.ts';
 export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';
 export { type ApiEvent, apiEvent } from './ingress-gateway/read/events.ts';
 export { placedEvents } from './ingress-gateway/read/log-scan.ts';
 export { inputIdOf, publicId, type RequestOrigin, requestNames } from './ingress-gateway/access/client-id.ts';
-export type { TenantEvent, TenantEventPage } from './ingress-gateway/watch/tenant-events.ts';
+export type { Sees, TenantEvent, TenantEventPage } from './ingress-gateway/watch/tenant-events.ts';
 export type { Frame } from './ingress-gateway/watch/follow.ts';
 export type { GivenAnswer } from './ingress-gateway/write/choices.ts';
 export type { InboxRow } from './ingress-gateway/write/inbox.ts';
@@ -36,7 +36,7 @@ export { UiHistory } from './ui/ai-sdk/message.ts';
 export { AgUiEncoder, failedRun, type RunEvent, startedRun } from './ui/ag-ui/encoder.ts';
 export type { ChoiceReply, OpenQuestion } from './ui/chats.ts';
 export type { Watched } from './ui/watched.ts';
-export type { TokenEnd } from './ingress-gateway/access/revocations.ts';
+export type { Credential, CredentialEnd } from './ingress-gateway/access/revocations.ts';
 export {
   type ThreadAbility,
   type ThreadGrant,
@@ -68,3 +68,13 @@ export {
 export { createNotifier, type NotifierDeps } from './notifier/notifier.ts';
 export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispatcher/settings.ts';
 export { createToolDispatcher, type ToolDispatcherDeps } from './tool-dispatcher/tool-dispatcher.ts';
+export { createHolding, type Holding } from './tenants/holding.ts';
+export { createTenantRecords, type TenantRecords } from './tenants/tenant-records.ts';
+export { createTenantErasure } from './tenants/tenant-erasure.ts';
+export type {
+  MadeTenant,
+  ShownQuotas,
+  ShownTenant,
+  TenantApi,
+  TenantChanges,
+} from './ingress-gateway/registry/tenants.ts';

@@ -48,11 +48,12 @@ function byAge(one: Question, other: Question): number {
 }
 
 const matching =
-  ({ status, kind, agent, thread }: QuestionFilter) =>
+  ({ status, kind, agent, agents, thread }: QuestionFilter) =>
   (question: Question): boolean =>
     (question.settled === null) === (status === 'open') &&
     (kind === undefined || question.kind === kind) &&
     (agent === undefined || question.agent === agent) &&
+    (agents === undefined || agents.includes(question.agent)) &&
     (thread === undefined || question.thread === thread);
 
 function pageOf(matching: readonly Question[], { status }: QuestionFilter, page: PageRequest): Page<Question> {

@@ -4,9 +4,13 @@ import type {
   Agents,
   ApiKey,
   ApiKeys,
+  HeldThread,
+  HeldThreads,
   SealedSecret,
   Secrets,
   StoredToolset,
+  TenantRecord,
+  Tenants,
   Toolsets,
   ToolServer,
   ToolServers,
@@ -22,6 +26,8 @@ export interface RegistryStore {
   readonly lastGood: Map<string, string>;
   readonly secrets: Map<string, SealedSecret>;
   readonly apiKeys: Map<string, ApiKey>;
+  readonly tenants: Map<string, TenantRecord>;
+  readonly held: { readonly threads: Map<string, HeldThread>; marks: number };
 }
 
 export const createRegistryStore = (): RegistryStore => ({
@@ -31,6 +37,8 @@ export const createRegistryStore = (): RegistryStore => ({
   lastGood: new Map(),
   secrets: new Map(),
   apiKeys: new Map(),
+  tenants: new Map(),
+  held: { threads: new Map(), marks: 0 },
 });
 
 const byName = (left: { readonly name: string }, right: { readonly name: string }): number =>
@@ -141,10 +149,66 @@ export function createApiKeys({ apiKeys }: RegistryStore, passage: Passage): Api
         const key = apiKeys.get(keySha256);
         if (key !== undefined && (key.lastUsedAt ?? 0) < at) apiKeys.set(keySha256, { ...key, lastUsedAt: at });
       }),
+    end: (tenant, id, end) =>
+      passage.write('apiKeys.end', id, () => {
+        const found = [...apiKeys.values()].find((key) => key.tenant === tenant && key.id === id);
+        if (found === undefined || found.revokedAt !== undefined) return false;
+        apiKeys.set(found.keySha256, { ...found, ...end });
+        return true;
+      }),
     remove: (tenant, id) =>
       passage.write('apiKeys.remove', id, () => {
         const found = [...apiKeys.values()].find((key) => key.tenant === tenant && key.id === id);
         return found !== undefined && apiKeys.delete(found.keySha256);
+      }),
+  };
+}
+
+export function createTenants({ tenants }: RegistryStore, passage: Passage): Tenants {
+  const byId = (): readonly TenantRecord[] =>
+    [...tenants.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  return {
+    insert: (tenant) =>
+      passage.write('tenants.insert', tenant.id, () => {
+        if (tenants.has(tenant.id)) return false;
+        tenants.set(tenant.id, tenant);
+        return true;
+      }),
+    get: (id) => passage.read('tenants.get', id, () => tenants.get(id) ?? null),
+    list: (page) => passage.read('tenants.list', '', () => pageOf(byId(), page, ({ id }) => id)),
+    replace: (tenant, seen) =>
+      passage.write('tenants.replace', tenant.id, () => {
+        if (JSON.stringify(tenants.get(tenant.id)) !== JSON.stringify(seen)) return false;
+        tenants.set(tenant.id, tenant);
+        return true;
+      }),
+    deleting: () => passage.read('tenants.deleting', '', () => byId().filter(({ state }) => state === 'deleting')),
+  };
+}
+
+export function createHeldThreads({ held }: RegistryStore, passage: Passage): HeldThreads {
+  const nameOf = (tenant: string, thread: string): string => `${tenant}:${thread}`;
+  return {
+    hold: ({ tenant, thread }) =>
+      passage.write('heldThreads.hold', thread, () => {
+        held.marks += 1;
+        held.threads.set(nameOf(tenant, thread), { tenant, thread, mark: held.marks });
+      }),
+    tenants: () =>
+      passage.read('heldThreads.tenants', '', () => [
+        ...new Set([...held.threads.values()].map(({ tenant }) => tenant)),
+      ]),
+    list: (tenant, after, limit) =>
+      passage.read('heldThreads.list', tenant, () =>
+        [...held.threads.values()]
+          .filter((each) => each.tenant === tenant && (after === null || each.thread > after))
+          .toSorted((left, right) => (left.thread < right.thread ? -1 : 1))
+          .slice(0, limit),
+      ),
+    remove: ({ tenant, thread, mark }) =>
+      passage.write('heldThreads.remove', thread, () => {
+        const name = nameOf(tenant, thread);
+        if (held.threads.get(name)?.mark === mark) held.threads.delete(name);
       }),
   };
 }

@@ -150,6 +150,7 @@ function matches(row: ThreadRow, filter: ThreadFilter): boolean {
   return (
     (filter.status === undefined || filter.status === shownStatus(row, filter)) &&
     (filter.agent === undefined || row.agent === filter.agent) &&
+    (filter.agents === undefined || filter.agents.includes(row.agent)) &&
     (filter.parent === undefined || row.parent === filter.parent) &&
     (filter.userId === undefined || row.userId === filter.userId) &&
     (filter.externalId === undefined || row.externalId === filter.externalId) &&

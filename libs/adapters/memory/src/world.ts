@@ -14,8 +14,10 @@ import { createLiveFeed, type FeedStore } from './live-feed.ts';
 import {
   createAgents,
   createApiKeys,
+  createHeldThreads,
   createRegistryStore,
   createSecrets,
+  createTenants,
   createToolServers,
   createToolsets,
   type RegistryStore,
@@ -25,6 +27,7 @@ import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts
 import { createSnapshots, type SnapshotStore } from './snapshots.ts';
 import type { WorldObserver } from './world-observer.ts';
 import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
+import { createTenantEraser } from './tenant-eraser.ts';
 import { createTenantLog } from './tenant-log.ts';
 import { createThreadDirectory, type DirectoryStore } from './thread-directory.ts';
 import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
@@ -128,6 +131,9 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         toolsets: createToolsets(durable.registry, passage),
         secrets: createSecrets(durable.registry, passage),
         apiKeys: createApiKeys(durable.registry, passage),
+        tenants: createTenants(durable.registry, passage),
+        heldThreads: createHeldThreads(durable.registry, passage),
+        eraser: createTenantEraser(durable, passage),
         feed: createLiveFeed(durable.feed, passage),
         transport: createToolTransport(durable.network, passage),
       };

@@ -15,6 +15,7 @@ import { createAgents, createApiKeys, createSecrets, createToolServers, createTo
 import { createAuditLog } from './stores/audit-log.ts';
 import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSnapshots } from './stores/snapshots.ts';
+import { createHeldThreads, createTenantEraser, createTenants } from './stores/tenants.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createTenantLog } from './stores/tenant-log.ts';
 import { createThreadLog } from './stores/thread-log.ts';
@@ -113,6 +114,9 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   secrets: createSecrets(server),
   idempotency: createIdempotencyKeys(server),
   apiKeys: createApiKeys(server),
+  tenants: createTenants(server),
+  heldThreads: createHeldThreads(server),
+  eraser: createTenantEraser(server),
   revokedTokens: createRevokedTokens(server),
   auditLog: createAuditLog(server),
   parked: createParkedThreads(server),

@@ -30,6 +30,8 @@ import { createSecrets } from './stores/secrets.ts';
 import { createSnapshots } from './stores/snapshots.ts';
 import { startSweeper } from './stores/sweeper.ts';
 import { systemClock } from './file/system-clock.ts';
+import { createTenantEraser } from './stores/tenant-eraser.ts';
+import { createHeldThreads, createTenants } from './stores/tenants.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createTenantLog } from './log/tenant-log.ts';
 import { createThreadLog } from './log/thread-log.ts';
@@ -134,6 +136,9 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     secrets: createSecrets(writer, reader),
     idempotency: createIdempotencyKeys(writer, reader),
     apiKeys: createApiKeys(writer, reader),
+    tenants: createTenants(writer, reader),
+    heldThreads: createHeldThreads(writer, reader),
+    eraser: createTenantEraser(writer, reader),
     revokedTokens: createRevokedTokens(writer, reader),
     auditLog: createAuditLog(writer, reader),
     parked: createParkedThreads(writer, reader),

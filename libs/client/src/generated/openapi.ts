@@ -80,7 +80,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Keys of the tenant; never their text
+         * Keys of the tenant, revoked ones too; never their text
          * @description Needs a key with the scope `tenant:admin`.
          */
         get: operations["listApiKeys"];
@@ -107,10 +107,30 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * It works no more, within ten seconds everywhere
+         * It works no more, and its streams end, within a second everywhere
          * @description Needs a key with the scope `tenant:admin`.
          */
         delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/api-keys/{id}/reroll": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A new key that can do the same; the old one ends after the overlap
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["rerollApiKey"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -564,6 +584,58 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All tenants by id, but for deleted ones
+         * @description Needs the platform key.
+         */
+        get: operations["listTenants"];
+        put?: never;
+        /**
+         * Make a tenant; the text of its first key, with every scope, is shown once
+         * @description Needs the platform key.
+         */
+        post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A tenant, with all its quotas
+         * @description Needs the platform key.
+         */
+        get: operations["getTenant"];
+        put?: never;
+        post?: never;
+        /**
+         * Suspend a tenant for good, and erase what it has; its id is never used again
+         * @description Needs the platform key.
+         */
+        delete: operations["deleteTenant"];
+        options?: never;
+        head?: never;
+        /**
+         * Suspend, resume or change a tenant; everywhere within a second
+         * @description Needs the platform key.
+         */
+        patch: operations["patchTenant"];
         trace?: never;
     };
     "/v1/threads": {
@@ -1514,6 +1586,8 @@ export interface components {
         };
         /** @description A key without its text. */
         ApiKeySummary: {
+            /** @description Names of the agents whose threads the key reaches; null for all. */
+            agents: string[] | null;
             /**
              * Format: date-time
              * @description When it was made.
@@ -1527,17 +1601,23 @@ export interface components {
             last_used_at: string | null;
             /** @description Its name. */
             name: string;
+            /** @description The first characters of the key. Null: it has none of ours. */
+            prefix: string | null;
+            /** @description When it was revoked; null before that. */
+            revoked_at: string | null;
             /** @description What the key may do. */
             scopes: string[];
         };
         /** @description A JSON Web Key Set: the public keys that sign roots of exports. */
         AuditKeys: {
+            /** @description Public keys, each with its `kid`. */
             keys: {
                 [key: string]: string;
             }[];
         };
         /** @description Who did what. Rows are never changed. */
         AuditRow: {
+            /** @description What was done, such as `key.created`. */
             action: string;
             /** @description A key’s id, `user:` and a user’s id, `platform`, or a part of the runtime. */
             actor: string;
@@ -1554,6 +1634,7 @@ export interface components {
             outcome: string;
             /** @description `hash` of the row before; 64 zeros in the first. */
             prev: string;
+            /** @description The request that did it; null for what the runtime did itself. */
             request_id: string | null;
             /** @description From 1 in each tenant, without a gap. */
             seq: number;
@@ -2201,6 +2282,14 @@ export interface components {
              */
             include_human?: boolean;
         };
+        /** @description How long the old key goes on beside the new one, in seconds. */
+        KeyReroll: {
+            /**
+             * @description How long the old key goes on beside the new one, in seconds; 0 for not at all.
+             * @default 0
+             */
+            overlap_s?: number;
+        };
         /** @description The limits of an agent version, all of them. */
         Limits: {
             /** @description Seconds for which callback URLs are valid; null for ever. */
@@ -2234,6 +2323,13 @@ export interface components {
             tool_server: string;
             /** @description Names of the tools. */
             tools: string[];
+        };
+        /** @description The tenant, and the text of its first key, which has every scope. */
+        MadeTenant: {
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description The key’s text, shown this once. */
+            key: string;
         };
         /** @description A line of the conversation as people read it. */
         Message: {
@@ -2550,8 +2646,13 @@ export interface components {
              */
             tool_servers?: string[];
         };
-        /** @description A key to be made. */
+        /** @description `tenant:admin` includes the other scopes. */
         NewApiKey: {
+            /**
+             * @description Names of the agents whose threads the key reaches; null for all.
+             * @default null
+             */
+            agents?: string[] | null;
             /**
              * @description When the key stops working; null for never.
              * @default null
@@ -2609,6 +2710,25 @@ export interface components {
              * @default UTC
              */
             time_zone?: string;
+        };
+        /** @description Only `id` is required; an id is never used twice. */
+        NewTenant: {
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description Its name. */
+            name?: string;
+            /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
+            origins?: string[];
+            /** @description Destinations it may be connected to, beside public ones. Kept, and not in force in this version. */
+            outbound_allow?: string[];
+            /** @description Limits of the tenant, over all processes. */
+            quotas?: components["schemas"]["TenantQuotaChanges"];
+            /** @description Days after which closed threads may be deleted; null for never. Kept, and not in force in this version. */
+            retention_days?: number | null;
+            /** @description Whether its contents may be in traces. Kept, and not in force in this version. */
+            trace_content?: boolean;
+            /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
+            weight?: number;
         };
         /** @description A thread to be opened; only `agent` is required. */
         NewThread: {
@@ -3471,6 +3591,40 @@ export interface components {
              */
             type: "subscription_opened";
         };
+        /** @description A customer of this installation. */
+        Tenant: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
+            origins: string[];
+            /** @description Destinations it may be connected to, beside public ones. Kept, and not in force in this version. */
+            outbound_allow: string[];
+            /** @description Limits of the tenant, over all processes. */
+            quotas: components["schemas"]["TenantQuotas"];
+            /** @description Days after which closed threads may be deleted; null for never. Kept, and not in force in this version. */
+            retention_days: number | null;
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
+            state: "active" | "suspended" | "deleting";
+            /** @description Whether its contents may be in traces. Kept, and not in force in this version. */
+            trace_content: boolean;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+            /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
+            weight: number;
+        };
         /** @description That there is an event, and where: `GET /v1/threads/{id}/events` has its content. */
         TenantEvent: {
             /**
@@ -3506,6 +3660,70 @@ export interface components {
              * @constant
              */
             event: "lagged";
+        };
+        /** @description Only what is named changes. */
+        TenantPatch: {
+            /** @description Its name. */
+            name?: string;
+            /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
+            origins?: string[];
+            /** @description Destinations it may be connected to, beside public ones. Kept, and not in force in this version. */
+            outbound_allow?: string[];
+            /** @description Limits of the tenant, over all processes. */
+            quotas?: components["schemas"]["TenantQuotaChanges"];
+            /** @description Days after which closed threads may be deleted; null for never. Kept, and not in force in this version. */
+            retention_days?: number | null;
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
+            state?: "active" | "suspended";
+            /** @description Whether its contents may be in traces. Kept, and not in force in this version. */
+            trace_content?: boolean;
+            /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
+            weight?: number;
+        };
+        /** @description Those that are named change; null takes one back to its default. */
+        TenantQuotaChanges: {
+            /** @description Completions at once. Kept, and not in force in this version. */
+            completions_in_flight_max?: number | null;
+            /** @description Millionths of the currency per day (UTC). Kept, and not in force in this version. */
+            cost_micros_per_day_max?: number | null;
+            /** @description Requests per second, a bucket of that size. */
+            requests_per_s?: number | null;
+            /** @description Stored bytes. Kept, and not in force in this version. */
+            stored_bytes_max?: number | null;
+            /** @description Open streams. Kept; in force is 1 000 per process. */
+            streams_max?: number | null;
+            /** @description Open subscriptions. Kept, and not in force in this version. */
+            subscriptions_max?: number | null;
+            /** @description Open threads. Kept, and not in force in this version. */
+            threads_max?: number | null;
+            /** @description Tokens per day (UTC). Kept, and not in force in this version. */
+            tokens_per_day_max?: number | null;
+            /** @description Registered tool servers. Kept, and not in force in this version. */
+            tool_servers_max?: number | null;
+        };
+        /** @description Null is no limit. */
+        TenantQuotas: {
+            /** @description Completions at once. Kept, and not in force in this version. */
+            completions_in_flight_max: number | null;
+            /** @description Millionths of the currency per day (UTC). Kept, and not in force in this version. */
+            cost_micros_per_day_max: number | null;
+            /** @description Requests per second, a bucket of that size. */
+            requests_per_s: number | null;
+            /** @description Stored bytes. Kept, and not in force in this version. */
+            stored_bytes_max: number | null;
+            /** @description Open streams. Kept; in force is 1 000 per process. */
+            streams_max: number | null;
+            /** @description Open subscriptions. Kept, and not in force in this version. */
+            subscriptions_max: number | null;
+            /** @description Open threads. Kept, and not in force in this version. */
+            threads_max: number | null;
+            /** @description Tokens per day (UTC). Kept, and not in force in this version. */
+            tokens_per_day_max: number | null;
+            /** @description Registered tool servers. Kept, and not in force in this version. */
+            tool_servers_max: number | null;
         };
         /** @description Text. With `blob`, `text` is the beginning of one that is too large for the log. */
         TextItem: {
@@ -4636,6 +4854,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id. */
+        ALREADY_EXISTS: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description - [`BODY_TOO_LARGE`](/errors/BODY_TOO_LARGE): The body exceeds 8 MiB, or its JSON holds more than 50 000 values. */
         BODY_TOO_LARGE: {
             headers: {
@@ -5365,10 +5593,74 @@ export interface operations {
             };
         };
     };
+    rerollApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_s": 3600
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyReroll"];
+            };
+        };
+        responses: {
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
+                /** @description Only this action, such as `key.created`. */
                 action?: string;
+                /** @description Only what this actor did. */
                 actor?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
@@ -6602,6 +6894,249 @@ export interface operations {
             403: components["responses"]["FORBIDDEN"];
             409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["Tenant"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "acme",
+                 *       "name": "Acme, Inc.",
+                 *       "quotas": {
+                 *         "requests_per_s": 50
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewTenant"];
+            };
+        };
+        responses: {
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeTenant"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the tenant. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the tenant. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patchTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the tenant. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "suspended"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TenantPatch"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

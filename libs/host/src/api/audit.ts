@@ -1,7 +1,7 @@
 // The audit: requests, answers and operations.
 import { z } from 'zod';
 import { limitOf, time } from './field.ts';
-import { admin, operation } from './operation.ts';
+import { adminOfAll, operation } from './operation.ts';
 
 const moment = time.transform((text) => Date.parse(text)).optional();
 
@@ -35,7 +35,7 @@ export const auditOperations = {
     path: '/v1/audit',
     tag,
     summary: 'Who did what, oldest first or newest first',
-    access: admin,
+    access: adminOfAll,
     query: z.strictObject({
       actor: z.string().max(1_000).optional(),
       action: z.string().max(100).optional(),
@@ -53,7 +53,7 @@ export const auditOperations = {
     path: '/v1/audit/export',
     tag,
     summary: 'Every row as a line of JSON, then the signed root: what `dormouse audit verify` checks offline',
-    access: admin,
+    access: adminOfAll,
     audit: { action: 'audit.exported' },
     answers: { 200: 'application/x-ndjson' },
   }),
@@ -63,7 +63,7 @@ export const auditOperations = {
     path: '/v1/audit/keys',
     tag,
     summary: 'The public keys that sign exports',
-    access: admin,
+    access: adminOfAll,
     answers: { 200: auditKeys },
   }),
 };

@@ -1,7 +1,7 @@
 // Backups of a process that runs everything: requests, answers and operations.
 import { z } from 'zod';
 import { nullableTime, time } from './field.ts';
-import { admin, operation } from './operation.ts';
+import { installationAdmin, operation } from './operation.ts';
 
 export const newBackup = z.strictObject({ directory: z.string().min(1).max(4_096) }).meta({
   id: 'NewBackup',
@@ -32,7 +32,7 @@ export const backupOperations = {
     path: '/v1/backup',
     tag,
     summary: 'Copy the running process into a directory; standalone, and from the same machine only',
-    access: admin,
+    access: installationAdmin,
     body: newBackup,
     answers: { 202: backup },
     problems: ['NOT_FOUND', 'ALREADY_EXISTS'],
@@ -43,7 +43,7 @@ export const backupOperations = {
     path: '/v1/backup',
     tag,
     summary: 'How far the backup is, or how the last one ended',
-    access: admin,
+    access: installationAdmin,
     answers: { 200: backup },
     problems: ['NOT_FOUND'],
   }),

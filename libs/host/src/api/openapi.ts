@@ -1,6 +1,6 @@
 // The OpenAPI document, derived from the operations alone: what is validated is what is documented.
 import { z } from 'zod';
-import type { Access, Operation } from './operation.ts';
+import type { Operation } from './operation.ts';
 import { allOperations } from './operations.ts';
 import { exampleOf } from './reference/examples.ts';
 import { streams } from './reference/frames.ts';
@@ -104,8 +104,9 @@ function securityOf({ id, access }: Operation): Json {
   return id === 'listEvents' ? { security: [{ key: [] }, { streamToken: [] }] } : {};
 }
 
-function accessText(access: Access | 'open'): string {
+function accessText(access: Operation['access']): string {
   if (access === 'open') return 'Needs no key.';
+  if (access === 'platform') return 'Needs the platform key.';
   const key = `Needs a key with the scope \`${access.scope}\``;
   if (access.ability === null) return `${key}.`;
   const abilities = [access.ability].flat().map((ability) => `\`${ability}\``);

@@ -13,13 +13,21 @@ export interface Access {
   readonly ability: ThreadAbility | readonly ThreadAbility[] | null;
   /** Set where the path names no thread: the handler finds it, and asks whether a token opens it. */
   readonly thread?: 'found_later';
+  /** It concerns threads of all agents: a key for some of them is refused. */
+  readonly ofAllAgents?: true;
+  /** It concerns the installation: a key of another tenant than `local` is refused. */
+  readonly ofInstallation?: true;
 }
 
 export interface Audited {
-  readonly action: AuditAction;
+  /** Or how it follows from the body. */
+  readonly action: AuditAction | ((body: unknown) => AuditAction);
   /** As in `location`: `{{member}}` of the answer, `{parameter}` of the path. Absent where there is none. */
   readonly target?: string;
 }
+
+/** What only the platform key may do. */
+export type PlatformAccess = 'platform';
 
 export interface Operation {
   /** Names the operation in the OpenAPI document. */
@@ -30,7 +38,7 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   /** 'open' needs no key. */
-  readonly access: Access | 'open';
+  readonly access: Access | PlatformAccess | 'open';
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
   /** True when the request may come without a body. */
@@ -54,7 +62,11 @@ export interface Operation {
 export const operation = <const Described extends Operation>(described: Described): Described => described;
 
 export const admin: Access = { scope: 'tenant:admin', ability: null };
+export const adminOfAll: Access = { ...admin, ofAllAgents: true };
+/** Of an installation that has one tenant, or of the tenant that every installation has. */
+export const installationAdmin: Access = { ...adminOfAll, ofInstallation: true };
 export const reader: Access = { scope: 'read', ability: null };
+export const readerOfAll: Access = { ...reader, ofAllAgents: true };
 export const threadReader: Access = { scope: 'read', ability: 'read' };
 export const threadWriter: Access = { scope: 'threads:write', ability: null };
 export const talker: Access = { scope: 'threads:write', ability: 'message' };

@@ -1,7 +1,7 @@
 // Threads that are parked because of a poisoned input.
 import { z } from 'zod';
 import { listOf, listQuery, nullableTime, time } from './field.ts';
-import { admin, operation } from './operation.ts';
+import { admin, adminOfAll, operation } from './operation.ts';
 
 const parkedFields = {
   thread_id: z.string(),
@@ -31,7 +31,7 @@ export const parkedOperations = {
     path: '/v1/parked',
     tag,
     summary: 'Threads that an input has poisoned, oldest first',
-    access: admin,
+    access: adminOfAll,
     query: listQuery,
     answers: { 200: listOf(parkedThread) },
   }),

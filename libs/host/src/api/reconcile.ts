@@ -1,7 +1,7 @@
 // What commits owe and nothing answers: request, answer and operation.
 import { debtKinds } from '@dormouse/runtime';
 import { z } from 'zod';
-import { admin, operation } from './operation.ts';
+import { adminOfAll, operation } from './operation.ts';
 
 export const reconcileRequest = z
   .strictObject({
@@ -36,7 +36,7 @@ export const reconcileOperations = {
     path: '/v1/reconcile',
     tag: 'operations',
     summary: 'What commits owe and nothing answers; with `pay` the owners of the threads pay it again',
-    access: admin,
+    access: adminOfAll,
     body: reconcileRequest,
     bodyOptional: true,
     answers: { 200: reconcilePage },

@@ -19,7 +19,7 @@ import {
 } from './field.ts';
 import { threadEvent } from './reference/events.ts';
 import { threadSummary } from './threads.ts';
-import { admin, answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
+import { admin, adminOfAll, answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
 
 export const commit = z
   .object({
@@ -261,7 +261,7 @@ export const threadDetailOperations = {
     summary:
       'An exported thread, in parts and in order, as a closed thread that can be read and forked; nobody sees it before the ' +
       'last part, and a part may be sent again',
-    access: admin,
+    access: adminOfAll,
     body: importPart,
     answers: { 200: z.object({ thread: z.string(), position: z.int() }) },
   }),
@@ -271,7 +271,7 @@ export const threadDetailOperations = {
     path: '/v1/imports/blobs',
     tag,
     summary: 'A payload that commits of an import refer to; it may be sent again',
-    access: admin,
+    access: adminOfAll,
     body: importedBlob,
     answers: { 204: null },
   }),

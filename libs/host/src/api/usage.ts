@@ -1,7 +1,7 @@
 // Usage: requests, answers and operations.
 import { z } from 'zod';
 import { limitOf, time } from './field.ts';
-import { operation, reader } from './operation.ts';
+import { operation, readerOfAll } from './operation.ts';
 
 const moment = z
   .union([time, z.iso.date()])
@@ -41,7 +41,7 @@ export const usageOperations = {
     path: '/v1/usage',
     tag: 'operations',
     summary: 'Tokens, completions, calls and time by agent, day (UTC) or thread; whole days, 400 at most',
-    access: reader,
+    access: readerOfAll,
     query: z.strictObject({
       from: moment,
       to: moment,

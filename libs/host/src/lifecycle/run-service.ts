@@ -14,7 +14,6 @@ import type { Service } from '@dormouse/runtime';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type ClusterConfig, clusterHealthPort, isCluster, readConfig } from '../config.ts';
-import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { createCallbackServer } from '../http/server/callback-server.ts';
 import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import { PassOnFilter } from '../microservice/pass-on-filter.ts';
@@ -27,7 +26,7 @@ import {
   ToolDispatcherModule,
 } from '../microservice/service-modules.ts';
 import { examineServers, exitCodeOf, textOf } from '../doctor/inside.ts';
-import { rateGateOf } from '../services.ts';
+import { rateGateOf, tenantOriginsOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
 import { type Need, setUpCluster, shardingOf } from '../platform/topology.ts';
@@ -210,7 +209,11 @@ async function startIngress(
   consoleDir: string | null,
 ): Promise<void> {
   const ingress = servicesOf(config, platform, callbackBaseOf(config)).ingress();
+  await ingress.tenants.ensure(clusterTenant);
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
+  const erasure = servicesOf(config, platform, callbackBaseOf(config)).tenantErasure();
+  await erasure.start();
+  undo.push(() => erasure.stop(stopWithinMs));
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),
@@ -223,7 +226,8 @@ async function startIngress(
     consoleDir,
     publicUrl: config.PUBLIC_URL ?? null,
     hosts: hostsOf(config),
-    origins: parseAllowedOrigins(config.ALLOWED_ORIGINS).origins,
+    origins: tenantOriginsOf(config, platform),
+    platformKey: config.PLATFORM_KEY ?? null,
     logger: platform.logger,
     metrics: platform.metrics,
     tracing: platform.tracing,

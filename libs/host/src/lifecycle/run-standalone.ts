@@ -15,7 +15,6 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBackups, examplesDirectory } from '../backup/backups.ts';
 import { type Config, isCluster, readConfig } from '../config.ts';
-import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { isLoopbackName } from '../http/door/caller.ts';
 import { createHttpServer, type HttpServer } from '../http/server/http-server.ts';
 import {
@@ -25,7 +24,7 @@ import {
   ThreadProcessorModule,
   ToolDispatcherModule,
 } from '../microservice/service-modules.ts';
-import { rateGateOf } from '../services.ts';
+import { rateGateOf, tenantOriginsOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
 import { servicesOf } from '../services.ts';
@@ -37,7 +36,7 @@ import { resolvePort } from './free-port.ts';
 import { startHealthServer } from './health-server.ts';
 import { hostsOf } from './hosts-of.ts';
 import { openProcessMetrics, type ProcessMetrics } from './process-metrics.ts';
-import { type ExampleAddress, seedExamples, seedKey } from './standalone-seed.ts';
+import { type ExampleAddress, seedExamples, seedKey, standaloneTenant } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -139,7 +138,8 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
     consoleDir,
     publicUrl: config.PUBLIC_URL ?? null,
     hosts: hostsOf(config),
-    origins: parseAllowedOrigins(config.ALLOWED_ORIGINS).origins,
+    origins: tenantOriginsOf(config, platform),
+    platformKey: config.PLATFORM_KEY ?? null,
     logger,
     metrics: platform.metrics,
     metricsText: operations === null ? measured.text : null,
@@ -147,16 +147,20 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
     version,
     ready: () => platform.problem([]),
   });
+  await ingress.tenants.ensure(standaloneTenant);
   const key = await seedKey(ingress, platform.entropy, dataDir, config.BOOTSTRAP_KEY);
   const examples = config.EXAMPLE_TOOLS
     ? await startExamples(startExampleTools, port, join(dataDir, examplesDirectory), undo)
     : null;
   running.examples = examples;
   if (examples !== null) await seedExamples(ingress, examples);
+  const erasure = made.tenantErasure();
   for (const service of services) await service.start(); // (R1)
+  await erasure.start();
   undo.push(async () => backups?.close());
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
+    await erasure.stop(stopWithinMs);
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);

@@ -6,14 +6,14 @@
 //   S2. Seeding again changes nothing, except the example server's addresses when it moved. The endpoint is registered
 //       too, because threads keep the manifest of their first day, and another program may have the port since.
 import { join } from 'node:path';
-import { Fault, type Entropy } from '@dormouse/ports';
+import { Fault, type Entropy, localTenant } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { type Ingress, newKey } from '@dormouse/runtime';
 import { readOrCreate } from '../platform/key-ring.ts';
 
-export const standaloneTenant = 'local';
+export const standaloneTenant = localTenant;
 /** Of the bootstrap key of a cluster. */
-export const clusterTenant = 'local';
+export const clusterTenant = localTenant;
 export const exampleServer = 'example-tools';
 export const exampleAgent = 'assistant';
 

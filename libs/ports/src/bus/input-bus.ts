@@ -32,6 +32,8 @@ export interface ReplayWake {
    * have lost it. A version that does not know this field only looks for the mark.
    */
   readonly repayFrom?: number;
+  /** Of the thread whose debts were held: the mark is removed when this wake is released. */
+  readonly heldMark?: number;
 }
 
 export const replayWake: ReplayWake = { kind: 'ReplayWake', id: 'w:replay' };

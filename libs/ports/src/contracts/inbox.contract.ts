@@ -113,6 +113,9 @@ export function inboxContract(name: string, make: () => Promise<UnderTest<Inbox>
       expect(await open({})).toEqual([plain.id, tool.id, login.id]);
       expect(await open({ kind: 'tool' })).toEqual([tool.id]);
       expect(await open({ agent: 'other' })).toEqual([login.id]);
+      expect(await open({ agents: ['other', 'none'] })).toEqual([login.id]);
+      expect(await open({ agents: ['assistant'], agent: 'other' })).toEqual([]);
+      expect(await open({ agents: [] })).toEqual([]);
       expect(await open({ thread })).toEqual([tool.id]);
       expect(await open({ thread, agent: 'assistant', kind: 'tool' })).toEqual([tool.id]);
       expect(await open({ thread, agent: 'other' })).toEqual([]);

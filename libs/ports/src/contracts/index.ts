@@ -2,6 +2,7 @@ export { auditLogContract } from './audit-log.contract.ts';
 export { blobsContract } from './blobs.contract.ts';
 export { dedupContract } from './dedup.contract.ts';
 export { dispatchLedgerContract, type DispatchLedgerUnderTest } from './dispatch-ledger.contract.ts';
+export { heldThreadsContract } from './held-threads.contract.ts';
 export { idempotencyKeysContract } from './idempotency.contract.ts';
 export { inboxContract } from './inbox.contract.ts';
 export { inputBusContract, type InputBusUnderTest } from './input-bus.contract.ts';
@@ -20,7 +21,9 @@ export {
 export { revokedTokensContract } from './revoked-tokens.contract.ts';
 export { commitOf, freshKey, messageOf } from './samples.ts';
 export { snapshotsContract } from './snapshots.contract.ts';
+export { tenantEraserContract, type TenantEraserUnderTest } from './tenant-eraser.contract.ts';
 export { tenantLogContract, type TenantLogUnderTest } from './tenant-log.contract.ts';
+export { tenantsContract } from './tenants.contract.ts';
 export { threadDirectoryContract } from './thread-directory.contract.ts';
 export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';
 export { timersContract } from './timers.contract.ts';

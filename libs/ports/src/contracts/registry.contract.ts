@@ -298,6 +298,24 @@ export function apiKeysContract(name: string, make: () => Promise<UnderTest<ApiK
       expect(await apiKeys.bySha256(key.keySha256)).toBeNull();
     });
 
+    it('ends a key once: it is revoked, or given another end before that', async () => {
+      const apiKeys = await opened.get();
+      const tenant = freshTenant();
+      const key: ApiKey = {
+        ...{ id: `key_${tenant}`, tenant, name: 'laptop', prefix: 'dmk_1234', keySha256: freshTenant() },
+        ...{ scopes: ['read'], agents: ['support'], createdAt: 1, expiresAt: null },
+      };
+      await apiKeys.insert(key);
+      expect(await apiKeys.end(freshTenant(), key.id, { revokedAt: 3 })).toBe(false);
+      expect(await apiKeys.end(tenant, key.id, { expiresAt: 7 })).toBe(true);
+      expect(await apiKeys.bySha256(key.keySha256)).toEqual({ ...key, expiresAt: 7 });
+      const ends = await Promise.all([3, 4, 5].map((at) => apiKeys.end(tenant, key.id, { revokedAt: at })));
+      expect(ends.filter(Boolean)).toHaveLength(1);
+      expect(await apiKeys.end(tenant, key.id, { expiresAt: 9 })).toBe(false);
+      const revokedAt = [3, 4, 5][ends.indexOf(true)];
+      expect(await apiKeys.list(tenant)).toEqual([{ ...key, expiresAt: 7, revokedAt }]);
+    });
+
     it('what was derived from a key is found whole, and removed by exactly one of many', async () => {
       const apiKeys = await opened.get();
       const tenant = freshTenant();

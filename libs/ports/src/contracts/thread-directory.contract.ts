@@ -205,6 +205,7 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
         status: maybe('idle' as const, 'waiting' as const, 'opening' as const),
         waitingBelow: maybe([], [rows[0]?.thread ?? '', rows[1]?.thread ?? '', rows[15]?.thread ?? '', 'thr_none']),
         agent: maybe('support', 'sales', 'nobody'),
+        agents: maybe<readonly string[]>(['support'], ['support', 'sales'], []),
         parent: maybe('thr_parent'),
         userId: maybe('u-1', 'u-2'),
         externalId: maybe('x-5'),
@@ -453,6 +454,7 @@ function passes(row: ThreadRow, filter: ThreadFilter): boolean {
   return (
     same(filter.status, shownStatus(row, filter)) &&
     same(filter.agent, row.agent) &&
+    (filter.agents === undefined || filter.agents.includes(row.agent)) &&
     same(filter.parent, row.parent) &&
     same(filter.userId, row.userId) &&
     same(filter.externalId, row.externalId) &&

@@ -85,6 +85,8 @@ export interface ThreadFilter {
   /** Threads that count as `waiting` where their rows say `idle`: threads below them wait for people. */
   readonly waitingBelow?: readonly string[];
   readonly agent?: string;
+  /** Threads of any of these. */
+  readonly agents?: readonly string[];
   readonly parent?: string;
   readonly userId?: string;
   readonly externalId?: string;

@@ -36,6 +36,8 @@ export interface QuestionFilter {
   readonly status: 'open' | 'settled';
   readonly kind?: QuestionKind;
   readonly agent?: string;
+  /** Of threads of any of these. */
+  readonly agents?: readonly string[];
   readonly thread?: string;
 }
 

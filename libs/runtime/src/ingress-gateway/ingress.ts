@@ -16,6 +16,10 @@ import { createParkedApi, type ParkedApi } from './write/parked.ts';
 import { createProbe, type Probe } from './registry/probe.ts';
 import { createReadableApi, type ReadableApi } from './read/readable-messages.ts';
 import { createReconcileApi, type ReconcileApi } from './write/reconcile.ts';
+import { createTenantApi, type ShownQuotas, type TenantApi } from './registry/tenants.ts';
+import { createRevocations, type Revocations } from './access/revocations.ts';
+import { createThreadFamilies, type ThreadFamilies } from './access/thread-families.ts';
+import { createTenantRecords, type TenantRecords } from '../tenants/tenant-records.ts';
 import { createRequestApi, type RequestApi } from './write/requests.ts';
 import { createSessionApi, type SessionApi } from './access/sessions.ts';
 import { createSecretApi, type SecretApi } from './registry/secrets.ts';
@@ -40,6 +44,7 @@ type IngressStores = Pick<
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
+  | 'tenants'
 >;
 
 export interface IngressPorts extends IngressStores {
@@ -54,6 +59,8 @@ export interface IngressPorts extends IngressStores {
   readonly callbackTokens: CallbackTokens;
   /** Null where arguments are left to the tool server. */
   readonly validateArguments: ValidateArguments | null;
+  /** Where a tenant has no quota of its own. Default: the standard ones. */
+  readonly quotas?: Partial<ShownQuotas>;
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
   readonly auditSigner: AuditSigner;
@@ -61,8 +68,14 @@ export interface IngressPorts extends IngressStores {
 
 export interface Ingress {
   readonly keys: KeyApi;
+  readonly tenants: TenantApi;
+  readonly tenantRecords: TenantRecords;
   readonly sessions: SessionApi;
   readonly tokens: ThreadTokens;
+  /** Tells when a credential ends. The holder must stop it. */
+  readonly watchCredential: Revocations['watch'];
+  /** The agent of a thread; null for a thread that does not exist. @throws Fault */
+  readonly agentOf: ThreadFamilies['agentOf'];
   readonly once: Once;
   readonly agents: AgentApi;
   readonly secrets: SecretApi;
@@ -92,9 +105,12 @@ export interface Ingress {
 }
 
 export function createIngress(given: IngressPorts): Ingress {
+  const records = createTenantRecords(given);
+  const keys = createKeyApi(given);
+  const families = createThreadFamilies(given);
+  const revocations = createRevocations({ ...given, records, keys });
   const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given) };
   const watchTurn = createTurnWait(ports);
-  const keys = createKeyApi(ports);
   const probe = createProbe(ports);
   const choices = createChoiceApi(ports);
   const threads = createThreadApi(ports);
@@ -103,8 +119,12 @@ export function createIngress(given: IngressPorts): Ingress {
   const follow = createFollowApi(ports);
   return {
     keys,
+    tenants: createTenantApi({ ...ports, records, keys }),
+    tenantRecords: records,
     sessions: createSessionApi(ports, keys),
-    tokens: createThreadTokens(ports),
+    tokens: createThreadTokens({ ...ports, revocations, families }),
+    watchCredential: (credential) => revocations.watch(credential),
+    agentOf: (key) => families.agentOf(key),
     once: onceByKey(ports),
     agents: createAgentApi(ports),
     secrets: createSecretApi(ports),

@@ -7,6 +7,8 @@
 //   N2. Servers are notified concurrently; one that hangs, fails or is gone delays no other. R62, R67
 //   N3. The answer, whatever it is, is ignored. R63, R68
 //   N4. The address is the base URL of discovery, never the manifest's endpoint. R59, R64
+//   N5. Nothing is sent for a tenant that is not active: the notice is let go of, once its thread is
+//       marked. (holding H1)
 import {
   Fault,
   type Clock,
@@ -25,6 +27,7 @@ import {
 } from '@dormouse/ports';
 import { encodeCancelToolCall, encodeCloseThread, toolServerUrl } from '@dormouse/protocol';
 import { type AnswerChoice, type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
+import type { Holding } from '../tenants/holding.ts';
 import { createChoiceAnswers } from './choice-answers.ts';
 import type { Service } from '../service.ts';
 import { atAddress } from '../tool-dispatcher/registrations.ts';
@@ -41,6 +44,8 @@ export interface NotifierDeps {
   readonly entropy: Entropy;
   readonly logger: Logger;
   readonly settings?: Partial<NotifierSettings>;
+  /** Default: null. */
+  readonly holding?: Holding | null;
 }
 
 export interface NotifierSettings {
@@ -55,6 +60,7 @@ const defaultSettings: NotifierSettings = { noticeTimeoutMs: 10_000, answerRetry
 
 export function createNotifier(deps: NotifierDeps): Service {
   const settings = { ...defaultSettings, ...deps.settings };
+  const { holding = null } = deps;
   const hardStop = new AbortController();
   const running = new Set<Promise<void>>();
   let subscription: Subscription | null = null;
@@ -86,6 +92,7 @@ export function createNotifier(deps: NotifierDeps): Service {
 
   async function handle(owed: WorkTopics['notices']): Promise<void> {
     if (stopping) throw new Fault('UNAVAILABLE', 'the notifier is stopping');
+    if (holding !== null && (await holding.holds(owed))) return; // (N5)
     const { effect } = owed;
     if (effect.do === 'AnswerChoice') return answers.post({ ...owed, effect } satisfies Owed<AnswerChoice>);
     const notice: Notice = { ...owed, effect };

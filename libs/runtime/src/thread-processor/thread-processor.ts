@@ -14,6 +14,8 @@ import { hashKeyOf } from '../log/keyed-hash.ts';
 import { measuredProtocol } from '../metrics/measured-protocol.ts';
 import type { Measuring } from '../metrics/measuring.ts';
 import { observeProcessor } from '../metrics/processor-gauges.ts';
+import { createHeldWakes, createHolding, type HeldWakes, type Holding } from '../tenants/holding.ts';
+import { createTenantRecords } from '../tenants/tenant-records.ts';
 import { createSliceTracing } from '../tracing/slice-tracing.ts';
 import { offTracing, type Tracing } from '../tracing/tracing.ts';
 import type { Service } from '../service.ts';
@@ -46,6 +48,8 @@ type ProcessorStores = Pick<
 >;
 
 export interface ThreadProcessorDeps extends ProcessorStores {
+  /** Without them no tenant is ever suspended. */
+  readonly tenantStores?: Pick<Stores, 'tenants' | 'heldThreads'>;
   readonly model: Model;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -68,6 +72,8 @@ interface Parts {
   readonly completions: CompletionRunner;
   readonly dueTimers: DueTimersLoop;
   readonly knownAgain: KnownAgain;
+  /** Null where no tenant is ever suspended. */
+  readonly heldWakes: HeldWakes | null;
   readonly mail: FamilyMail;
   readonly projections: Projections;
   readonly snapshots: SnapshotWriter;
@@ -106,7 +112,10 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       await assignments.get(id)?.revoke();
       assignments.delete(id);
     },
-    deliver: (assignment, delivery) => assignments.get(parts.protocol.assignmentId(assignment))?.deliver(delivery),
+    deliver: (assignment, delivery) =>
+      assignments
+        .get(parts.protocol.assignmentId(assignment))
+        ?.deliver(parts.heldWakes?.followed(delivery) ?? delivery),
     busy: () => {
       const { queuedInputsMax } = parts.settings;
       return load.closing || load.queued >= queuedInputsMax || load.held >= 2 * queuedInputsMax;
@@ -124,11 +133,12 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       subscription = await deps.inputs.consume(consumer);
       parts.dueTimers.start();
       parts.knownAgain.start();
+      parts.heldWakes?.start();
     },
     stop: async (withinMs) => {
       const deadline = deps.clock.now() + withinMs;
       load.closing = true; // (P2)
-      await Promise.all([parts.dueTimers.stop(), parts.knownAgain.stop()]);
+      await Promise.all([parts.dueTimers.stop(), parts.knownAgain.stop(), parts.heldWakes?.stop()]);
       await drained(deadline);
       await subscription?.close(Math.min(closeMsMax, Math.max(0, deadline - deps.clock.now())));
       await Promise.all([...assignments.values()].map((assignment) => assignment.revoke()));
@@ -186,6 +196,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const cache = new StateCache(settings.cacheBytesMax);
   const { validateArguments = null } = deps;
   const requests = createRequestBuilder(sources);
+  const { holding, heldWakes } = createTenantParts(deps);
   const completions = createCompletionRunner({
     validateArguments,
     answerId: protocol.answerId,
@@ -198,8 +209,9 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     settings,
     buildRequest: requests.build,
     endpointOf: (thread) => requests.endpointOf(thread),
+    holding,
   });
-  const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, clock, logger, settings });
+  const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, holding, clock, logger, settings });
   const fold = async (key: Lane['key']) => (await protocol.readThread(sources, key, null)).state.thread;
   const knownAgain = createKnownAgain({
     parked: deps.parked,
@@ -220,6 +232,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     mail,
     listQuestions: createQuestionList(deps),
     completions,
+    holding,
     readState: async ({ key, cacheKey }: Pick<Lane, 'key' | 'cacheKey'>) =>
       cache.get(cacheKey) ?? (await protocol.readThread(sources, key, null)).state,
     clock,
@@ -266,5 +279,30 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
       load.queued += counted;
     },
   };
-  return { home, cache, completions, dueTimers, knownAgain, mail, projections, snapshots, settings, protocol };
+  return {
+    home,
+    cache,
+    completions,
+    dueTimers,
+    knownAgain,
+    heldWakes,
+    mail,
+    projections,
+    snapshots,
+    settings,
+    protocol,
+  };
+}
+
+function createTenantParts({ tenantStores: stores, inputs, clock, logger }: ThreadProcessorDeps): {
+  readonly holding: Holding | null;
+  readonly heldWakes: HeldWakes | null;
+} {
+  if (stores === undefined) return { holding: null, heldWakes: null };
+  const { tenants, heldThreads } = stores;
+  const records = createTenantRecords({ tenants, clock });
+  return {
+    holding: createHolding({ records, heldThreads }),
+    heldWakes: createHeldWakes({ records, heldThreads, inputs, clock, logger }),
+  };
 }

@@ -41,6 +41,41 @@ const statuses = async (): Promise<readonly unknown[]> =>
   (await stage.ports.ledger.attempts(key, ['call_1'])).map((attempt) => [attempt.number, attempt.status]);
 const advance = (ms: number): Promise<void> => stage.clock.advance(ms);
 
+describe('a call of a suspended tenant', () => {
+  const suspended = { is: true };
+  const held: string[] = [];
+  const holding = {
+    holds: async ({ thread }: { readonly thread: string }): Promise<boolean> => {
+      if (suspended.is) held.push(thread);
+      return suspended.is;
+    },
+  };
+
+  it('T4 D7 is not sent, and leaves nothing behind: sent again, it is a new one', async () => {
+    suspended.is = true;
+    await stage.dispatcher({}, { holding });
+    for (const delivery of ['at_least_once', 'at_most_once'] as const) await stage.owe(invoke({ delivery }));
+    await advance(60_000);
+    expect([peer.posts.length, await ledger(), await statuses(), stage.inputs.length]).toEqual([0, null, [], 0]);
+    expect(new Set(held)).toEqual(new Set([key.thread]));
+    suspended.is = false;
+    await stage.owe(invoke());
+    await advance(1_000);
+    expect([peer.posts.length, await ledger()]).toEqual([1, 'sent']);
+  });
+
+  it('D7 is not tried again while it is suspended', async () => {
+    suspended.is = false;
+    peer.answers = [status(503)];
+    await stage.dispatcher({}, { holding });
+    void stage.owe(invoke());
+    await advance(100);
+    suspended.is = true;
+    await advance(120_000);
+    expect([peer.posts.length, await ledger()]).toEqual([1, null]);
+  });
+});
+
 describe('an invocation', () => {
   it('R1 R2 R3 R9 R10 R11 R12 R13 goes to the endpoint of the manifest with what RAP asks for', async () => {
     await stage.dispatcher();

@@ -7,6 +7,8 @@
 //       and that is how a retry survives a restart.
 //   T2. One call is delivered once at a time in this process; a second message waits for the first, without a place.
 //   T3. A withdrawal is in the ledger before the call's running delivery is cancelled.
+//   T4. For a tenant that is not active nothing is sent: its debts are let go of, once their thread is marked. (holding
+//       H1)
 import { type Place, TransientMap } from '@dormouse/collections';
 import {
   Fault,
@@ -31,10 +33,11 @@ import { unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { observeDispatcher } from '../metrics/dispatcher-gauges.ts';
 import type { Service } from '../service.ts';
+import type { Holding } from '../tenants/holding.ts';
 import type { DispatcherWatch } from '../tool-health/tool-watch.ts';
 import { executeToolSpan } from '../tracing/execute-tool-span.ts';
 import { offTracing, type Tracing } from '../tracing/tracing.ts';
-import { deliver, Interrupted, type Conclusion, type Delivery } from './deliver/delivery.ts';
+import { deliver, HeldBack, Interrupted, type Conclusion, type Delivery } from './deliver/delivery.ts';
 import { dispatchFailure, type Failure } from './deliver/dispatch-failure.ts';
 import { createInvocations, type OwedCall } from './invocation.ts';
 import { createManifests } from './toolset/manifest.ts';
@@ -64,6 +67,8 @@ export interface ToolDispatcherDeps {
   readonly tracing?: Tracing;
   /** Keeps what operators see of tool servers' health; default: nothing is kept. */
   readonly watch?: DispatcherWatch;
+  /** Default: null. */
+  readonly holding?: Holding | null;
 }
 
 interface RunningCall {
@@ -80,7 +85,7 @@ type Withdrawal = Dispatch & { readonly effect: WithdrawCall };
 
 export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const settings: DispatcherSettings = { ...defaultDispatcherSettings, ...deps.settings };
-  const { ledger, inputs, clock, logger, tracing = offTracing } = deps;
+  const { ledger, inputs, clock, logger, tracing = offTracing, holding = null } = deps;
   const registrations = createRegistrations(deps.toolServers, clock, settings.registrationTtlMs);
   const manifests = createManifests({ ...deps, settings, discovered: (server) => deps.watch?.discovered(server) });
   const invocations = createInvocations({ registrations, manifests, tokens: deps.callbackTokens });
@@ -90,7 +95,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     concurrentMax: settings.perServerConcurrentMax,
     breaker: settings.breaker,
   });
-  const deliveryDeps = { ...deps, gates, settings, hardStop: hardStop.signal };
+  const deliveryDeps = { ...deps, gates, settings, holding, hardStop: hardStop.signal };
   const runningCalls = new TransientMap<string, RunningCall>();
   /** How many of the calls in memory go to each tool server of a tenant. */
   const heldOf = new Map<string, number>();
@@ -166,6 +171,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     try {
       await report(call, await deliver(deliveryDeps, delivery, () => invocations.build(call)));
     } catch (error) {
+      if (error instanceof HeldBack) return; // (T4)
       if (!(error instanceof Interrupted)) throw error;
       if (!running.withdrawn) throw new Fault('UNAVAILABLE', 'the dispatcher is stopping'); // (T1)
       ended(call, 'cancelled', null);
@@ -197,6 +203,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   }
 
   async function load(owed: OwedLoad): Promise<void> {
+    if (holding !== null && (await holding.holds(owed))) return; // (T4)
     const result = await loadToolsets({ registrations, manifests }, owed);
     for (const { toolServer, code, problems } of result.rejected)
       logger.warn('toolset_rejected', { tenant: owed.tenant, toolServer, code, problems: problems.join('; ') });
@@ -204,6 +211,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   }
 
   async function migrate(owed: OwedMigration, place: Place): Promise<void> {
+    if (holding !== null && (await holding.holds(owed))) return; // (T4)
     const result = await migrateToolServers({ ...deps, registrations, manifests, settings, place }, owed);
     const { tenant, thread, trace } = owed;
     logger.info('tool_servers_migrated', { tenant, thread, problems: result.problems.join('; ') });

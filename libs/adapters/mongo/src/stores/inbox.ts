@@ -121,9 +121,10 @@ function questionOf(document: QuestionDocument): Question {
   };
 }
 
-function conditionsOf({ status, kind, agent, thread }: QuestionFilter): QueryFilter<QuestionDocument> {
+function conditionsOf({ status, kind, agent, agents, thread }: QuestionFilter): QueryFilter<QuestionDocument> {
   const given = Object.entries({ kind, agent, thread }).filter(([, value]) => value !== undefined);
-  return { isOpen: status === 'open', ...Object.fromEntries(given) };
+  const of = agents === undefined ? {} : { $and: [{ agent: { $in: [...agents] } }] };
+  return { isOpen: status === 'open', ...Object.fromEntries(given), ...of };
 }
 
 function afterCursor({ status }: QuestionFilter, { cursor }: PageRequest): QueryFilter<QuestionDocument> {

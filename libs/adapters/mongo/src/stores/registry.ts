@@ -33,6 +33,10 @@ interface Stored {
 interface StoredKey extends Stored {
   /** Beside the document, so that it is noted without reading that. */
   readonly lastUsedAt?: number;
+  /** Beside the document, so that a change of it is one write. */
+  readonly revokedAt?: number;
+  /** Replaces that of the document. */
+  readonly expiresAt?: number;
 }
 
 const schemaOf = (collection: string): Schema<Stored> =>
@@ -49,7 +53,17 @@ const toolServerSchema = schemaOf('tool_servers')
   .index({ tenant: 1, alias: 1 }, { name: 'alias_once', unique: true });
 const secretSchema = schemaOf('secrets').index({ tenant: 1, name: 1 }, { name: 'by_name' });
 const apiKeySchema = new Schema<StoredKey>(
-  { _id: text, tenant: text, name: text, alias: text, version: number, document: text, lastUsedAt: Number },
+  {
+    _id: text,
+    tenant: text,
+    name: text,
+    alias: text,
+    version: number,
+    document: text,
+    lastUsedAt: Number,
+    revokedAt: Number,
+    expiresAt: Number,
+  },
   { ...everySchema, collection: 'api_keys' },
 ).index({ alias: 1 }, { name: 'alias_once', unique: true });
 
@@ -206,13 +220,19 @@ export function createApiKeys(server: MongoServer): ApiKeys {
     used: async (keySha256, at) => {
       await server.write(() => keys.updateOne({ _id: keySha256 }, { $max: { lastUsedAt: at } }));
     },
+    end: async (tenant, id, change) => {
+      const filter = { tenant, alias: id, revokedAt: null };
+      return (await server.write(() => keys.updateOne(filter, { $set: change }))).matchedCount === 1;
+    },
     remove: async (tenant, id) => (await server.write(() => keys.deleteOne({ tenant, alias: id }))).deletedCount === 1,
   };
 }
 
 const keyOf = (stored: StoredKey): ApiKey => ({
   ...parsed<ApiKey>(stored),
+  ...(stored.expiresAt === undefined ? {} : { expiresAt: stored.expiresAt }),
   ...(stored.lastUsedAt === undefined ? {} : { lastUsedAt: stored.lastUsedAt }),
+  ...(stored.revokedAt === undefined ? {} : { revokedAt: stored.revokedAt }),
 });
 
 /** Replaces or inserts. */

@@ -333,11 +333,12 @@ function statusOf({ status, waitingBelow = [] }: ThreadFilter): readonly QueryFi
 }
 
 function conditionsOf(filter: ThreadFilter): QueryFilter<ThreadDocument> {
-  const { agent, parent, userId, externalId, metadata, createdAfter, updatedAfter } = filter;
+  const { agent, agents, parent, userId, externalId, metadata, createdAfter, updatedAfter } = filter;
   const equal = Object.entries({ agent, parent, userId, externalId }).filter(([, value]) => value !== undefined);
   const labels = labelsOf(metadata ?? {});
   return {
     ...Object.fromEntries(equal),
+    ...(agents === undefined ? {} : { $and: [{ agent: { $in: [...agents] } }] }),
     ...(labels.length === 0 ? {} : { labels: { $all: labels } }),
     ...(createdAfter === undefined ? {} : { createdAt: { $gt: createdAfter } }),
     ...(updatedAfter === undefined ? {} : { updatedAt: { $gt: updatedAfter } }),

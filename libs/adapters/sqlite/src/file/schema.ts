@@ -498,6 +498,27 @@ const audit = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** Tenants, the threads of those that may not go on, and a census that counts threads that are deleted. */
+const tenants = `
+  CREATE TABLE tenants (
+    id TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    document TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tenants_by_state ON tenants (state) WHERE state = 'deleting';
+
+  CREATE TABLE held_threads (
+    mark INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    UNIQUE (tenant, thread)
+  ) STRICT;
+
+  CREATE TRIGGER threads_counted_no_more AFTER DELETE ON threads BEGIN
+    UPDATE thread_counts SET threads = threads - 1 WHERE status = OLD.status;
+  END;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -513,6 +534,7 @@ export const schemaSteps: readonly string[] = [
   questions,
   callbackCounts,
   audit,
+  tenants,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

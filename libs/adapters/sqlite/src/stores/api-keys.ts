@@ -10,6 +10,8 @@ const selectAll = 'SELECT document FROM api_keys WHERE tenant = ? ORDER BY id';
 const noteUse =
   "UPDATE api_keys SET document = json_set(document, '$.lastUsedAt', ?1) " +
   "WHERE key_sha256 = ?2 AND ifnull(document ->> '$.lastUsedAt', 0) < ?1";
+const end =
+  "UPDATE api_keys SET document = json_patch(document, ?) WHERE tenant = ? AND id = ? AND document ->> '$.revokedAt' IS NULL";
 const remove = 'DELETE FROM api_keys WHERE tenant = ? AND id = ?';
 
 export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
@@ -23,6 +25,7 @@ export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
     used: async (keySha256, at) => {
       await writer.rows('lazy', noteUse, [[at, keySha256]]);
     },
+    end: async (tenant, id, change) => (await writer.rows('prompt', end, [[JSON.stringify(change), tenant, id]])) === 1,
     remove: async (tenant, id) => (await writer.rows('prompt', remove, [[tenant, id]])) === 1,
   };
 }

@@ -66,6 +66,7 @@ export function createInbox(writer: GroupWriter, reader: Reader): Inbox {
         ['is_open = ?', isOpen ? 1 : 0],
         ['kind = ?', filter.kind],
         ['agent = ?', filter.agent],
+        ['agent IN (SELECT value FROM json_each(?))', filter.agents && JSON.stringify(filter.agents)],
         ['thread = ?', filter.thread],
       ];
       const given = wanted.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));

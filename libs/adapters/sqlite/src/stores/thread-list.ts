@@ -99,6 +99,7 @@ function statusConditions({ status, waitingBelow = [] }: ThreadFilter): readonly
 function columnConditions(filter: ThreadFilter): readonly Condition[] {
   const wanted = [
     ['threads.agent = ?', filter.agent],
+    ['threads.agent IN (SELECT value FROM json_each(?))', filter.agents && JSON.stringify(filter.agents)],
     ['threads.parent = ?', filter.parent],
     ['threads.user_id = ?', filter.userId],
     ['threads.external_id = ?', filter.externalId],

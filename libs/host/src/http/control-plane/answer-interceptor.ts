@@ -5,13 +5,14 @@
 //   R1. What the audit records of an operation is durable before its answer is written, and before it is kept for its
 //       idempotency key. An audit that cannot be written is a 503: sent again with its key, the request is done again.
 import { Fault, type KeptAnswer } from '@dormouse/ports';
-import type { Ingress } from '@dormouse/runtime';
+import type { AuditAction, Ingress } from '@dormouse/runtime';
 import { type CallHandler, type ExecutionContext, type NestInterceptor, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
 import type { Audited, Operation } from '../../api/operation.ts';
 import { type ApiRequest, idempotencyKeyOf, operationOf, paramsOf, pathOf } from '../data-plane/call.ts';
+import { platformTenant } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import type { Reply } from '../data-plane/reply.ts';
 
@@ -43,8 +44,11 @@ export class AnswerInterceptor implements NestInterceptor {
     const { caller } = request;
     const hasMade = answer.status !== 200 || !(201 in answers); // 200 for what was there already
     if (audit === undefined || caller === undefined || !hasMade) return;
+    const target = targetOf(audit, request, answer);
+    // What the platform does to a tenant is in that tenant's audit.
+    const tenant = caller.tenant === platformTenant ? (target ?? caller.tenant) : caller.tenant;
     await this.ingress.audit.record({
-      ...{ tenant: caller.tenant, actor: caller.name, action: audit.action, target: targetOf(audit, request, answer) },
+      ...{ tenant, actor: caller.name, action: actionOf(audit, request), target },
       ...{ from: request.ip, outcome: 'done', requestId: request.id },
     });
   }
@@ -83,6 +87,11 @@ function located({ location }: Operation, request: ApiRequest, answer: Reply): R
     ...answer,
     headers: { ...answer.headers, location: filled(location, paramsOf(request), answer.json, encodeURIComponent) },
   };
+}
+
+function actionOf({ action }: Audited, { body }: ApiRequest): AuditAction {
+  if (typeof action === 'string') return action;
+  return action(body instanceof Uint8Array && body.length > 0 ? JSON.parse(new TextDecoder().decode(body)) : {});
 }
 
 function targetOf({ target }: Audited, request: ApiRequest, { json }: Reply): string | null {

@@ -5,6 +5,7 @@ import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Backups } from '../../backup/backups.ts';
 import { AgentController } from './agent-controller.ts';
+import { ApiKeyController } from './api-key-controller.ts';
 import { AuditController } from './audit-controller.ts';
 import { BackupController } from './backup-controller.ts';
 import { ModelController } from './model-controller.ts';
@@ -12,6 +13,7 @@ import { ChoiceController } from './choice-controller.ts';
 import { ParkedController } from './parked-controller.ts';
 import { SecretController } from './secret-controller.ts';
 import { SystemController } from './system-controller.ts';
+import { TenantController } from './tenant-controller.ts';
 import { ThreadController } from './thread-controller.ts';
 import { ThreadDetailController } from './thread-detail-controller.ts';
 import { ThreadTokenController } from './thread-token-controller.ts';
@@ -46,6 +48,8 @@ export class ApiModule {
         ChoiceController,
         ParkedController,
         BackupController,
+        ApiKeyController,
+        TenantController,
         SystemController,
         UsageController,
         AuditController,

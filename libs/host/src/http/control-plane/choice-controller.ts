@@ -4,7 +4,7 @@ import { choiceOperations } from '../../api/choices.ts';
 import { pageOf } from '../../api/field.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
-import { mayOpen } from '../door/caller.ts';
+import { type Caller, mayOpen } from '../door/caller.ts';
 import { problemOfRefusal, unwrap } from '../problems/problem.ts';
 import { givenAnswer } from './given-answer.ts';
 import { INGRESS } from './tokens.ts';
@@ -27,9 +27,16 @@ export class ChoiceController {
   }
 
   @Operate(choiceOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  async list(@OperationCall() { tenant, caller, query }: Call<Operations['list']>): Promise<Reply> {
+    const { agents } = caller;
     const { status, kind, agent, thread } = query;
-    const filter = { status, ...(kind && { kind }), ...(agent && { agent }), ...(thread && { thread }) };
+    const filter = {
+      status,
+      ...(kind && { kind }),
+      ...(agent && { agent }),
+      ...(thread && { thread }),
+      ...(agents && { agents }),
+    };
     return reply(200, await this.ingress.inbox.list(tenant, filter, pageOf(query)));
   }
 
@@ -48,22 +55,27 @@ export class ChoiceController {
     const outcomes: Outcome[] = [];
     // Decisions about one choice are made in their order, those about others beside them.
     const ofEach = [...Map.groupBy(entries, ({ id }) => id).values()].map(async (same) => {
-      for (const entry of same) outcomes[entry.place] = await this.decided(entry, originOf(origin, entry), caller.name);
+      for (const entry of same) outcomes[entry.place] = await this.decided(entry, originOf(origin, entry), caller);
     });
     await Promise.all(ofEach);
     return reply(200, { data: outcomes });
   }
 
-  private async decided(
-    { id, decision, reason }: Decision,
-    origin: RequestOrigin,
-    decidedBy: string,
-  ): Promise<Outcome> {
-    const answer = { answer: { answer: 'decision', decision }, reason, decidedBy } as const;
+  private async decided({ id, decision, reason }: Decision, origin: RequestOrigin, caller: Caller): Promise<Outcome> {
+    const answer = { answer: { answer: 'decision', decision }, reason, decidedBy: caller.name } as const;
+    if (!(await this.isSeen(caller, id))) return { id, status: 404, code: 'NOT_FOUND' };
     const outcome = await this.ingress.inbox.answer(origin.tenant, id, answer, origin);
     if (outcome.ok) return { id, status: 202 };
     const { status, code } = problemOfRefusal(outcome.refusal);
     return { id, status, code };
+  }
+
+  /** A key for some agents decides choices of their threads only. (caller K9) */
+  private async isSeen({ tenant, agents }: Caller, id: string): Promise<boolean> {
+    if (agents === null) return true;
+    const found = await this.ingress.inbox.threadOf(tenant, id);
+    const agent = found.ok ? await this.ingress.agentOf({ tenant, thread: found.value }) : null;
+    return agent !== null && agents.includes(agent);
   }
 }
 

@@ -6,6 +6,7 @@ import { messageOperations } from '../../api/messages.ts';
 import { threadOperations } from '../../api/threads.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { itemsOf } from '../data-plane/message-route.ts';
+import { mayUseAgent } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { INGRESS } from './tokens.ts';
@@ -21,7 +22,8 @@ export class ThreadController {
   }
 
   @Operate(threadOperations.open)
-  async open(@OperationCall() { tenant, body, origin }: Call<Operations['open']>): Promise<Reply> {
+  async open(@OperationCall() { tenant, caller, body, origin }: Call<Operations['open']>): Promise<Reply> {
+    await mayUseAgent(this.ingress, caller, body.agent);
     const wanted = {
       agent: body.agent,
       agentVersion: body.agent_version,
@@ -37,8 +39,9 @@ export class ThreadController {
   }
 
   @Operate(threadOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
-    return reply(200, await this.ingress.threads.list(tenant, filterOf(query), pageOf(query)));
+  async list(@OperationCall() { tenant, caller, query }: Call<Operations['list']>): Promise<Reply> {
+    const filter = { ...filterOf(query), ...(caller.agents && { agents: caller.agents }) };
+    return reply(200, await this.ingress.threads.list(tenant, filter, pageOf(query)));
   }
 
   @Operate(threadOperations.get)

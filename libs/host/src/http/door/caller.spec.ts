@@ -3,9 +3,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ThreadGrant } from '@dormouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
+import { createManualClock } from '@dormouse/adapter-memory';
+import { newTenant, type TenantRecord } from '@dormouse/ports';
 import { type Caller, createDoorkeeper, mayOpen } from './caller.ts';
+import { createTenantOrigins } from './tenant-origins.ts';
 import { parseAllowedOrigins } from './allowed-origins.ts';
 import { HttpProblem } from '../problems/problem.ts';
+
+const clock = createManualClock();
+/** The record of the tenant of all keys here. */
+let standing: TenantRecord | null = null;
+const agentName = (thread: string): string => (thread === 'thr_9' ? 'sales' : 'support');
+const settings = { hosts: new Set(['api.example']), gate: { pass: () => Promise.resolve({}) } };
 
 const record: ApiKey = {
   id: 'key_1',
@@ -29,13 +38,12 @@ const ingress = {
     inForce: () => Promise.reject(new Error()),
     list: () => Promise.reject(new Error()),
     revoke: () => Promise.reject(new Error()),
+    reroll: () => Promise.reject(new Error()),
+    discard: () => Promise.reject(new Error()),
   },
   tokens: {
     issue: () => Promise.reject(new Error()),
     revoke: () => Promise.reject(new Error()),
-    watch: () => {
-      throw new Error();
-    },
     opens: (opened: ThreadGrant, thread: string) =>
       Promise.resolve(opened.thread === thread || (opened.family !== null && thread === 'thr_child')),
     verify: (token: string) => Promise.resolve(token === 'dtt_right' ? grant : null),
@@ -43,15 +51,23 @@ const ingress = {
   sessions: {
     authenticate: (secret: string) =>
       Promise.resolve(
-        secret === open ? { tenant: 'acme', name: 'laptop', scopes: ['read'] as const, expiresAt: 1 } : null,
+        secret === open
+          ? { tenant: 'acme', name: 'laptop', scopes: ['read'] as const, agents: null, keys: [], expiresAt: 1 }
+          : null,
       ),
     open: () => Promise.reject(new Error()),
     close: () => Promise.reject(new Error()),
     issueCode: () => Promise.reject(new Error()),
     redeem: () => Promise.reject(new Error()),
   },
+  tenantRecords: {
+    of: async () => standing,
+    isActive: () => Promise.reject(new Error()),
+    forget: () => {},
+  },
+  agentOf: async ({ thread }: { readonly thread: string }) => (thread === 'thr_none' ? null : agentName(thread)),
 };
-const door = createDoorkeeper(ingress, new Set(['api.example']), { pass: () => Promise.resolve({}) });
+const door = createDoorkeeper(ingress, settings);
 
 /** Whether it is returned synchronously or as a promise. */
 const identified = async (headers: IncomingHttpHeaders, queryToken?: string, url = '/v1/agents'): Promise<Caller> =>
@@ -104,7 +120,7 @@ describe('the doorkeeper', () => {
   });
 
   it('carries what the gate says of the rate', async () => {
-    const near = createDoorkeeper(ingress, new Set(), { pass: async () => ({ ratelimit: 'r=1' }) });
+    const near = createDoorkeeper(ingress, { ...settings, gate: { pass: async () => ({ ratelimit: 'r=1' }) } });
     const caller = await near.identify({ url: '/v1/agents', headers: { authorization: 'Bearer right' } });
     expect(caller).toMatchObject({ tenant: 'acme', rate: { ratelimit: 'r=1' } });
   });
@@ -156,21 +172,28 @@ describe('a session’s cookie', () => {
 
 describe('an origin elsewhere', () => {
   it('is admitted when it is listed, and else the refusal names the setting', () => {
-    const { origins } = parseAllowedOrigins('https://app.example.com');
-    const open = createDoorkeeper(ingress, new Set(), { pass: () => Promise.resolve({}) }, origins);
+    const listed = parseAllowedOrigins('https://app.example.com').origins;
+    const origins = createTenantOrigins(listed, { tenants: { list: () => Promise.reject(new Error()) }, clock });
+    const open = createDoorkeeper(ingress, { ...settings, origins });
     expect(codeOf(() => open.admit({ host: 'localhost', origin: 'https://app.example.com' }))).toBeNull();
     expect(() => open.admit({ host: 'localhost', origin: 'https://evil.example' })).toThrow('DORMOUSE_ALLOWED_ORIGINS');
   });
 });
 
 describe('what a caller may', () => {
-  const key: Caller = { tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null };
+  const credential = { tenant: 'acme', grant: null, keys: [] };
+  const key: Caller = {
+    ...{ tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null, agents: null },
+    credential,
+  };
   const token: Caller = {
     tenant: 'acme',
     name: 'ann',
     scopes: [],
     rate: {},
     only: { ...grant, can: ['read', 'message'] },
+    agents: null,
+    credential,
   };
   const family: Caller = { ...token, only: { ...grant, family: 'thr_1' } };
   const refusal = async (...asked: Parameters<typeof door.authorize>): Promise<string | null> =>
@@ -204,5 +227,77 @@ describe('what a caller may', () => {
     await expect(mayOpen(ingress, token, 'thr_2')).rejects.toMatchObject({ code: 'FORBIDDEN' });
     await expect(mayOpen(ingress, token, 'thr_1')).resolves.toBeUndefined();
     await expect(mayOpen(ingress, key, 'thr_2')).resolves.toBeUndefined();
+  });
+});
+
+describe('a tenant, the platform and agents', () => {
+  const refusalOf = async (asked: Promise<unknown>): Promise<string | null> =>
+    asked.then(
+      () => null,
+      (problem: unknown) => (problem instanceof HttpProblem ? `${problem.code} ${problem.message}` : 'another error'),
+    );
+  const right = { authorization: 'Bearer right' };
+  const platform = createDoorkeeper(ingress, { ...settings, platformKey: 'platform-key' });
+  const asPlatform = { url: '/v1/tenants', headers: { authorization: 'Bearer platform-key' } };
+
+  it.each(['suspended', 'deleting', 'deleted'] as const)('K7 lets nobody in for one that is %s', async (state) => {
+    standing = newTenant('acme', 0, { state });
+    expect(await refusalOf(identified(right))).toContain('TENANT_SUSPENDED');
+    expect(await refusalOf(identified({ authorization: 'Bearer dtt_right' }))).toContain('TENANT_SUSPENDED');
+    standing = newTenant('acme', 0);
+    expect(await refusalOf(identified(right))).toBeNull();
+    standing = null;
+  });
+
+  it('K7 lets pages of an origin in for the tenant that lists it, and for no other', async () => {
+    const origin = 'https://app.acme.example';
+    const owner = newTenant('acme', 0, { origins: [origin] });
+    const tenants = { list: async () => ({ data: [owner], nextCursor: null }) };
+    const origins = createTenantOrigins(parseAllowedOrigins('').origins, { tenants, clock });
+    const open = createDoorkeeper(ingress, { ...settings, origins });
+    await origins.look(origin);
+    expect(codeOf(() => open.admit({ host: 'localhost', origin }))).toBeNull();
+    expect(codeOf(() => open.admit({ host: 'localhost', origin: 'https://evil.example' }))).toBe('FORBIDDEN');
+    const asked = { url: '/v1/agents', headers: { ...right, origin } };
+    standing = owner;
+    expect(await refusalOf(open.identify(asked))).toBeNull();
+    standing = newTenant('acme', 0);
+    expect(await refusalOf(open.identify(asked))).toContain('DORMOUSE_ALLOWED_ORIGINS');
+    standing = null;
+  });
+
+  it('K8 gives the platform key the tenants and nothing else, and no other key a tenant', async () => {
+    const caller = await platform.identify(asPlatform);
+    expect(await refusalOf(platform.authorize(caller, 'platform', 'acme'))).toBeNull();
+    for (const access of [threadReader, talker, admin])
+      expect(await refusalOf(platform.authorize(caller, access, 'thr_1'))).toContain('FORBIDDEN The platform key');
+    const key = await platform.identify({ url: '/v1/tenants', headers: right });
+    expect(await refusalOf(platform.authorize(key, 'platform', 'acme'))).toContain('with the platform key.');
+    expect(await refusalOf(door.authorize(key, 'platform', 'acme'))).toContain('DORMOUSE_PLATFORM_KEY');
+    expect(await refusalOf(door.identify(asPlatform))).toContain('UNAUTHENTICATED');
+  });
+
+  it('K10 gives what concerns the installation to keys of its own tenant only', async () => {
+    const whole = { ...admin, ofInstallation: true } as const;
+    const of = (tenant: string): Caller => ({
+      ...{ tenant, name: 'ops', scopes: ['tenant:admin'], rate: {}, only: null, agents: null },
+      credential: { tenant, grant: null, keys: [] },
+    });
+    expect(await refusalOf(door.authorize(of('local'), whole, undefined))).toBeNull();
+    expect(await refusalOf(door.authorize(of('acme'), whole, undefined))).toContain('FORBIDDEN This is about');
+  });
+
+  it('K9 finds threads of its agents only, for a key for some', async () => {
+    const credential = { tenant: 'acme', grant: null, keys: [] };
+    const key: Caller = {
+      ...{ tenant: 'acme', name: 'ci', scopes: ['tenant:admin'], rate: {}, only: null, agents: ['support'] },
+      credential,
+    };
+    for (const access of [threadReader, talker, answerer, admin]) {
+      expect(await refusalOf(door.authorize(key, access, 'thr_1'))).toBeNull(); // tenant:admin includes the others
+      expect(await refusalOf(door.authorize(key, access, 'thr_none'))).toBeNull(); // the handler does not find it
+      expect(await refusalOf(door.authorize(key, access, 'thr_9'))).toContain('NOT_FOUND');
+    }
+    expect(await refusalOf(door.authorize(key, { ...admin, ofAllAgents: true }, undefined))).toContain('some agents');
   });
 });

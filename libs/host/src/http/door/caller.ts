@@ -8,13 +8,22 @@
 //   K4. A token in the query is accepted where the caller says so (the event stream) and refused everywhere else.
 //   K5. A session's cookie counts for paths below /v1, where no other credential is sent. (session-cookie K2)
 //   K6. A thread token opens its thread, or its family. Where the path names no thread, the handler that finds it asks.
+//   K7. A tenant that is not active has no callers, and a page of another origin only where the installation or the
+//       caller's own tenant lists it.
+//   K8. The platform key manages tenants and nothing else, and nothing else manages tenants. It is compared in constant
+//       time.
+//   K9. A key for some agents reaches threads of these only: others are not found.
+//   K10. What concerns the whole installation (its metrics, its backups, its clock) is for keys of the tenant that
+//       every installation has.
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ApiKey, Scope } from '@dormouse/ports';
-import { type Ingress, type ThreadGrant, threadTokenPrefix } from '@dormouse/runtime';
-import type { Access } from '../../api/operation.ts';
+import { type ApiKey, localTenant, type Scope } from '@dormouse/ports';
+import { type Credential, hasScope, type Ingress, type ThreadGrant, threadTokenPrefix } from '@dormouse/runtime';
+import type { Access, PlatformAccess } from '../../api/operation.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { sessionSecretOf } from '../console/session-cookie.ts';
-import { type AllowedOrigins, allowedOriginsSetting, noOrigins } from './allowed-origins.ts';
+import { allowedOriginsSetting } from './allowed-origins.ts';
+import { noTenantOrigins, type TenantOrigins } from './tenant-origins.ts';
 import type { RateGate, RateHeaders } from './rate-gate.ts';
 
 export interface Caller {
@@ -26,17 +35,35 @@ export interface Caller {
   readonly rate: RateHeaders;
   /** Set for a thread token: what it opens, and its capabilities. */
   readonly only: ThreadGrant | null;
+  /** Names of the agents whose threads it reaches; null for all. (K9) */
+  readonly agents: readonly string[] | null;
+  /** What a stream that is open must not outlive. */
+  readonly credential: Credential;
 }
 
 type KnownCaller = Omit<Caller, 'rate'>;
 
+/** Stands for the tenant of the platform key: no tenant can have this id. */
+export const platformTenant = '*platform';
+
 export interface Doorkeeper {
   /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */
   admit(headers: IncomingHttpHeaders): void;
-  /** @throws HttpProblem UNAUTHENTICATED, RATE_LIMITED */
+  /** @throws HttpProblem UNAUTHENTICATED, TENANT_SUSPENDED, RATE_LIMITED */
   identify(request: CredentialRequest, queryToken?: string): Promise<Caller>;
   /** @throws HttpProblem FORBIDDEN when the caller may not do this, or not in this thread. (K6) */
-  authorize(caller: Caller, access: Access, thread: string | undefined): Promise<void>;
+  authorize(caller: Caller, access: Access | PlatformAccess, thread: string | undefined): Promise<void>;
+}
+
+export type DoorIngress = Pick<Ingress, 'keys' | 'tokens' | 'sessions' | 'tenantRecords' | 'agentOf'>;
+
+export interface DoorSettings {
+  readonly hosts: ReadonlySet<string>;
+  readonly gate: RateGate;
+  /** Default: none. */
+  readonly origins?: TenantOrigins;
+  /** Null: no tenants are managed here. Default: null. */
+  readonly platformKey?: string | null;
 }
 
 /** The part of a request that may hold a credential. */
@@ -46,36 +73,61 @@ export interface CredentialRequest {
 }
 
 export function createDoorkeeper(
-  ingress: Pick<Ingress, 'keys' | 'tokens' | 'sessions'>,
-  hosts: ReadonlySet<string>,
-  gate: RateGate,
-  origins: AllowedOrigins = noOrigins,
+  ingress: DoorIngress,
+  { hosts, gate, origins = noTenantOrigins, platformKey = null }: DoorSettings,
 ): Doorkeeper {
+  const platformSha256 = platformKey === null ? null : sha256(platformKey);
+  const isPlatform = (bearer: string): boolean =>
+    platformSha256 !== null && timingSafeEqual(sha256(bearer), platformSha256); // (K8)
+  const isOwn = (origin: string): boolean => names.has(originName(origin));
   const names = new Set([...loopback, ...hosts]);
   return {
     admit({ host, origin }) {
       if (!names.has(hostName(host))) throw new HttpProblem('FORBIDDEN', 'This server does not answer to that Host.');
-      if (origin !== undefined && !names.has(originName(origin)) && !origins.allows(origin)) throw unlistedOrigin();
+      if (origin !== undefined && !isOwn(origin) && !origins.allows(origin)) throw unlistedOrigin();
     },
     async identify({ url, headers }, queryToken) {
       const bearer = bearerOf(headers);
       const credential = bearer ?? queryToken;
       const session = credential === undefined && url.startsWith(apiPath) ? sessionSecretOf(headers) : null; // (K5)
-      if (session !== null) return pass(await sessionCaller(ingress, session));
+      if (session !== null) return pass(await sessionCaller(ingress, session), headers);
       if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
-      if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential));
+      if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential), headers);
       if (bearer === undefined) throw unknownCredential(); // a key never travels in a URL
-      return pass(keyCaller(await ingress.keys.authenticate(credential))); // (K2)
+      if (isPlatform(bearer)) return { ...platformCaller, rate: await gate.pass(platformTenant) };
+      return pass(keyCaller(await ingress.keys.authenticate(credential)), headers); // (K2)
     },
     async authorize(caller, access, thread) {
+      if (access === 'platform') return mayManage(caller, platformKey !== null);
       mayDo(caller, access);
       if (access.thread !== 'found_later') await mayOpen(ingress, caller, thread);
     },
   };
 
-  async function pass(known: KnownCaller): Promise<Caller> {
-    return { ...known, rate: await gate.pass(known.tenant) };
+  /** (K7) */
+  async function pass(known: KnownCaller, { origin }: IncomingHttpHeaders): Promise<Caller> {
+    const record = await ingress.tenantRecords.of(known.tenant);
+    if (record !== null && record.state !== 'active')
+      throw new HttpProblem('TENANT_SUSPENDED', 'This tenant is suspended; the platform resumes it.');
+    if (origin !== undefined && !isOwn(origin) && !origins.allowsFor(record, origin)) throw unlistedOrigin();
+    return { ...known, rate: await gate.pass(known.tenant, record?.quotas.requestsPerS) };
   }
+}
+
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+const platformCaller: KnownCaller = {
+  ...{ tenant: platformTenant, name: 'platform', scopes: [], only: null, agents: null },
+  credential: { tenant: platformTenant, grant: null, keys: [] },
+};
+
+/** (K8) @throws HttpProblem FORBIDDEN */
+function mayManage({ tenant }: Caller, isConfigured: boolean): void {
+  if (tenant === platformTenant) return;
+  const detail = isConfigured
+    ? 'Tenants are managed with the platform key.'
+    : 'Tenants are managed with the platform key, which is not set here: DORMOUSE_PLATFORM_KEY.';
+  throw new HttpProblem('FORBIDDEN', detail);
 }
 
 export const unlistedOrigin = (): HttpProblem =>
@@ -85,7 +137,7 @@ export const unlistedOrigin = (): HttpProblem =>
 export async function enter(
   doorkeeper: Doorkeeper,
   request: CredentialRequest & { readonly query: unknown },
-  access: Access,
+  access: Access | PlatformAccess,
   thread: string | undefined,
 ): Promise<Caller> {
   doorkeeper.admit(request.headers);
@@ -102,22 +154,50 @@ export function refuseQueryToken({ query }: { readonly query: unknown }): void {
 }
 
 /** @throws HttpProblem FORBIDDEN when the key lacks the scope, or the token the capability. */
-function mayDo({ only, scopes }: Caller, { ability, scope }: Access): void {
+function mayDo(
+  { tenant, only, scopes, agents }: Caller,
+  { ability, scope, ofAllAgents, ofInstallation }: Access,
+): void {
+  if (tenant === platformTenant)
+    throw new HttpProblem('FORBIDDEN', 'The platform key manages tenants only; use a key of the tenant here.'); // (K8)
   if (only === null) {
-    if (!scopes.includes(scope)) throw new HttpProblem('FORBIDDEN', `This key lacks the scope ${scope}.`);
+    if (!hasScope(scopes, scope)) throw new HttpProblem('FORBIDDEN', `This key lacks the scope ${scope}.`);
+    if (ofInstallation === true && tenant !== localTenant)
+      throw new HttpProblem(
+        'FORBIDDEN',
+        `This is about the whole installation: use a key of the tenant ${localTenant}.`,
+      ); // (K10)
+    if (agents !== null && ofAllAgents === true)
+      throw new HttpProblem('FORBIDDEN', 'This key is for some agents only, and this is about all of them.'); // (K9)
     return;
   }
   const abilities = ability === null ? [] : [ability].flat();
   if (!abilities.some((each) => only.can.includes(each))) throw notForToken();
 }
 
-/** Asked by a handler that has found the thread itself, too. (K6) @throws HttpProblem FORBIDDEN, Fault */
+/** Asked by a handler that has found the thread itself, too. (K6) @throws HttpProblem FORBIDDEN, NOT_FOUND, Fault */
 export async function mayOpen(
-  { tokens }: { readonly tokens: Pick<Ingress['tokens'], 'opens'> },
-  { only }: Caller,
+  { tokens, agentOf }: { readonly tokens: Pick<Ingress['tokens'], 'opens'> } & Pick<Ingress, 'agentOf'>,
+  { tenant, only, agents }: Caller,
   thread: string | undefined,
 ): Promise<void> {
+  if (agents !== null && thread !== undefined) {
+    const agent = await agentOf({ tenant, thread });
+    if (agent !== null && !agents.includes(agent)) throw new HttpProblem('NOT_FOUND', 'There is no such thread.'); // (K9)
+  }
   if (only !== null && (thread === undefined || !(await tokens.opens(only, thread)))) throw notForToken();
+}
+
+/** `agent`: a name or an id. (K9) @throws HttpProblem NOT_FOUND, Fault */
+export async function mayUseAgent(
+  { agents: registry }: { readonly agents: Pick<Ingress['agents'], 'get'> },
+  { tenant, agents }: Caller,
+  agent: string,
+): Promise<void> {
+  if (agents === null || agents.includes(agent)) return;
+  const found = await registry.get(tenant, agent);
+  if (!found.ok || !agents.includes(found.value.name))
+    throw new HttpProblem('NOT_FOUND', 'There is no such agent for this key.');
 }
 
 const notForToken = (): HttpProblem => new HttpProblem('FORBIDDEN', 'This token does not allow that, or not here.');
@@ -150,23 +230,25 @@ const unknownCredential = (): HttpProblem =>
 /** @throws HttpProblem UNAUTHENTICATED */
 function keyCaller(key: ApiKey | null): KnownCaller {
   if (key === null) throw unknownCredential();
-  const { tenant, name, scopes } = key;
-  return { tenant, name, scopes, only: null };
+  const { tenant, name, scopes, agents = null, keySha256 } = key;
+  return { tenant, name, scopes, only: null, agents, credential: { tenant, grant: null, keys: [keySha256] } };
 }
 
 /** @throws HttpProblem UNAUTHENTICATED */
 async function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Promise<KnownCaller> {
   const grant = await ingress.tokens.verify(token);
   if (grant === null) throw unknownCredential();
-  return { tenant: grant.tenant, name: grant.userId ?? 'user', scopes: [], only: grant };
+  const { tenant, userId } = grant;
+  const credential = { tenant, grant, keys: [] };
+  return { tenant, name: userId ?? 'user', scopes: [], only: grant, agents: null, credential };
 }
 
 /** @throws HttpProblem UNAUTHENTICATED */
 async function sessionCaller({ sessions }: Pick<Ingress, 'sessions'>, secret: string): Promise<KnownCaller> {
   const session = await sessions.authenticate(secret);
   if (session === null) throw new HttpProblem('UNAUTHENTICATED', 'This session is over: sign in again.');
-  const { tenant, name, scopes } = session;
-  return { tenant, name, scopes, only: null };
+  const { tenant, name, scopes, agents, keys } = session;
+  return { tenant, name, scopes, only: null, agents, credential: { tenant, grant: null, keys } };
 }
 
 export function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {

@@ -4,6 +4,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpServer, type HttpServer } from '../server/http-server.ts';
 import { parseAllowedOrigins } from './allowed-origins.ts';
+import { createTenantOrigins } from './tenant-origins.ts';
 
 const listed = 'https://app.example.com';
 const foreign = 'https://evil.example';
@@ -11,6 +12,7 @@ const host = 'localhost';
 let server: HttpServer;
 let fastify: FastifyInstance;
 
+const none = { list: async () => ({ data: [], nextCursor: null }) };
 const unused = {} as never;
 const ingress = {
   keys: { authenticate: async () => null },
@@ -25,7 +27,7 @@ beforeAll(async () => {
     ...{ ingress, callbacks: null, gate: { pass: async () => ({}) }, logger: unused },
     ...{ clock: createManualClock(), devClock: null, hosts: new Set(), version: '0', ready: async () => null },
     models: unused,
-    origins: parseAllowedOrigins(listed).origins,
+    origins: createTenantOrigins(parseAllowedOrigins(listed).origins, { tenants: none, clock: createManualClock() }),
   });
   unsubscribe('fastify.initialization', onMade);
   await fastify.ready();

@@ -7,8 +7,9 @@
 //   X3. No answer allows credentials: cookies are for the pages of this server alone.
 //   X4. `Vary: Origin` is on every answer (standard-headers.ts): a cache must not mix answers to two origins.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AllowedOrigins } from './allowed-origins.ts';
+
 import { type Doorkeeper, unlistedOrigin } from './caller.ts';
+import type { TenantOrigins } from './tenant-origins.ts';
 
 const allowedHeaders = 'authorization, content-type, idempotency-key, if-match, last-event-id, prefer';
 const exposedHeaders = 'x-request-id, ratelimit, ratelimit-policy, retry-after, location, etag';
@@ -19,13 +20,14 @@ const preflightKeptS = 600;
  * To be called before anything that may refuse a request. True when the request was a preflight, which is answered.
  * @throws HttpProblem FORBIDDEN for a preflight of an origin that is not listed.
  */
-export function answerOrigin(
-  origins: AllowedOrigins,
+export async function answerOrigin(
+  origins: TenantOrigins,
   doorkeeper: Doorkeeper,
   request: FastifyRequest,
   reply: FastifyReply,
-): boolean {
+): Promise<boolean> {
   const { origin } = request.headers;
+  if (origin !== undefined) await origins.look(origin);
   const isListed = origin !== undefined && origins.allows(origin);
   if (isListed) {
     reply.raw.setHeader('access-control-allow-origin', origin); // (X1)

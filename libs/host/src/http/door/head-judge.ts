@@ -6,10 +6,10 @@
 //       refuses.
 //   J2. A body that says that it is too large is refused here; one that does not say so, while it is read.
 //   J3. What a thread token may do is done at routes of `/v1/threads/{id}`: there `id` is the thread. Elsewhere the
-//       handler finds the thread, and asks. (caller K6)
+//       handler finds the thread, and asks. (caller K6) `/v1/parked/{thread}` names one too.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allOperations } from '../../api/operations.ts';
-import type { Access, Operation } from '../../api/operation.ts';
+import type { Access, Operation, PlatformAccess } from '../../api/operation.ts';
 import { sessionOperations } from '../../api/sessions.ts';
 import { threadDetailOperations } from '../../api/thread-details.ts';
 import { bodyBytesMax, importedBlobBytesMax } from '../data-plane/body.ts';
@@ -19,7 +19,7 @@ import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
 import { saysMoreThan } from '../data-plane/request-bytes.ts';
 import { routeOf } from '../server/route-name.ts';
 
-type Guarded = Operation & { readonly access: Access };
+type Guarded = Operation & { readonly access: Access | PlatformAccess };
 
 const isGuarded = (operation: Operation): operation is Guarded => operation.access !== 'open';
 
@@ -38,7 +38,8 @@ export async function judgeHead(doorkeeper: Doorkeeper, request: ApiRequest, rep
     if (limit !== undefined && saysMoreThan(limit, request)) throw bodyTooLarge(limit); // (J2)
     return; // (J1)
   }
-  const caller = await enter(doorkeeper, request, operation.access, paramsOf(request)['id']); // (J3)
+  const { id, thread = id } = paramsOf(request);
+  const caller = await enter(doorkeeper, request, operation.access, thread); // (J3)
   reply.headers(caller.rate);
   request.caller = caller;
   const limit = bodyBytesMaxOf(request);

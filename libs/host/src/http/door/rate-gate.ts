@@ -6,8 +6,8 @@ import { HttpProblem } from '../problems/problem.ts';
 export type RateHeaders = Readonly<Record<string, string>>;
 
 export interface RateGate {
-  /** @throws HttpProblem RATE_LIMITED */
-  pass(tenant: string): Promise<RateHeaders>;
+  /** `quota`: the tenant's own requests per second, a bucket of that size. @throws HttpProblem RATE_LIMITED */
+  pass(tenant: string, quota?: number): Promise<RateHeaders>;
 }
 
 /** A burst of two seconds. */
@@ -17,7 +17,12 @@ export const limitOfRate = (perSecond: number): RateLimit | null =>
 const none: RateHeaders = {};
 
 export function createRateGate(limits: RateLimits, limit: RateLimit | null): RateGate {
-  return { pass: async (tenant) => (limit === null ? none : take(limits, tenant, limit)) };
+  return {
+    pass: async (tenant, quota) => {
+      const own = quota === undefined ? limit : { perSecond: quota, burst: Math.max(1, Math.round(quota)) };
+      return own === null ? none : take(limits, tenant, own);
+    },
+  };
 }
 
 async function take(limits: RateLimits, tenant: string, limit: RateLimit): Promise<RateHeaders> {

@@ -33,6 +33,12 @@ const requestCodes = {
     'The key or token lacks the scope, or `Host` or `Origin` is not one that this server answers to.',
     'Use a key with the scope that the detail names. For another host name set `DORMOUSE_PUBLIC_URL`, for pages of another origin `DORMOUSE_ALLOWED_ORIGINS`.',
   ),
+  TENANT_SUSPENDED: entry(
+    403,
+    'Tenant suspended',
+    'The platform has suspended the tenant of this key, or is deleting it. Nothing is asked or sent for it; what tools send is taken, and waits.',
+    'Ask the operator of the installation. It is resumed with `PATCH /v1/tenants/{id}` and the platform key.',
+  ),
   NOT_FOUND: entry(
     404,
     'Not found',

@@ -31,7 +31,7 @@ import { AnswerInterceptor } from '../control-plane/answer-interceptor.ts';
 import { ApiModule, type ApiParts } from '../control-plane/api-module.ts';
 import { callbackFailure, registerCallbackRoute } from '../data-plane/callback-route.ts';
 import { createDoorkeeper, type Doorkeeper } from '../door/caller.ts';
-import { type AllowedOrigins, noOrigins } from '../door/allowed-origins.ts';
+import { noTenantOrigins, type TenantOrigins } from '../door/tenant-origins.ts';
 import { answerOrigin } from '../door/cross-origin.ts';
 import type { RateGate } from '../door/rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
@@ -59,7 +59,9 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** Host names of this server, besides loopback. */
   readonly hosts: ReadonlySet<string>;
   /** Origins of pages elsewhere. Default: none. */
-  readonly origins?: AllowedOrigins;
+  readonly origins?: TenantOrigins;
+  /** Manages tenants. Null: none are managed here. Default: null. */
+  readonly platformKey?: string | null;
   /** The request rate allowed to a tenant. */
   readonly gate: RateGate;
   readonly logger: Logger;
@@ -89,7 +91,7 @@ const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
-  const doorkeeper = createDoorkeeper(options.ingress, options.hosts, options.gate, options.origins);
+  const doorkeeper = createDoorkeeper(options.ingress, options);
   const limits = options.arrivals ?? standardArrivalLimits;
   const room = createBodyRoom(limits.unfinishedBytesMax);
   const metricsText = options.metricsText ?? null;
@@ -132,7 +134,7 @@ interface RouteParts extends HttpServerOptions {
 }
 
 function createFastify(parts: RouteParts): FastifyInstance {
-  const { doorkeeper, limits, logger, metrics = noMetrics, newId, origins = noOrigins, room } = parts;
+  const { doorkeeper, limits, logger, metrics = noMetrics, newId, origins = noTenantOrigins, room } = parts;
   const server = fastify({
     http: arrivalOptions(limits),
     requestTimeout: limits.requestTimeoutMs,
@@ -156,7 +158,7 @@ function createFastify(parts: RouteParts): FastifyInstance {
   server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => noOtherBody(payload, room));
   server.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(standardHeaders(request.id))) reply.raw.setHeader(name, value); // (H2)
-    if (answerOrigin(origins, doorkeeper, request, reply)) return reply;
+    if (await answerOrigin(origins, doorkeeper, request, reply)) return reply;
     return judgeHead(doorkeeper, request, reply); // (H4)
   });
   if (areKept(metrics)) countRequests(server, metrics);
@@ -181,7 +183,7 @@ async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<un
 }
 
 async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
-  const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null, origins = noOrigins } = parts;
+  const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null, origins = noTenantOrigins } = parts;
   const site = { isSecure: publicUrl?.startsWith('https:') === true };
   const pages = {
     ...parts,

@@ -1,7 +1,7 @@
 // GET /metrics on the API port, where a process has no operations port: for keys that administer a tenant.
 import { metricsMediaType } from '@dormouse/adapter-telemetry';
 import type { FastifyInstance } from 'fastify';
-import { admin } from '../../api/operation.ts';
+import { installationAdmin } from '../../api/operation.ts';
 import { type Doorkeeper, enter } from '../door/caller.ts';
 
 export interface MetricsRouteDeps {
@@ -13,7 +13,7 @@ export interface MetricsRouteDeps {
 export function registerMetricsRoute(server: FastifyInstance, { doorkeeper, metricsText }: MetricsRouteDeps): void {
   if (metricsText === null) return;
   server.get('/metrics', async (request, reply) => {
-    await enter(doorkeeper, request, admin, undefined);
+    await enter(doorkeeper, request, installationAdmin, undefined);
     return reply.header('content-type', metricsMediaType).send(await metricsText());
   });
 }

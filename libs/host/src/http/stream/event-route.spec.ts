@@ -39,6 +39,7 @@ describe('streams of events', () => {
     registerEventRoute(server, {
       doorkeeper: { admit: () => {}, identify: () => identifying.read() as never, authorize: async () => {} },
       ingress: {
+        watchCredential: () => ({ signal: new AbortController().signal, stop: () => {} }),
         follow: {
           async follow(_key: unknown, _after: number, signal: AbortSignal) {
             signals.push(signal);

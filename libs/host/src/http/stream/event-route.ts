@@ -5,9 +5,10 @@
 //   E2. A stream takes a seat of its tenant before anything is opened for it. (stream-seats.ts)
 //   E3. The connection is watched before the first await: a reader that leaves while its stream is being opened ends
 //       it.
-//   E4. A stream that a thread token opened ends within a second of the token, which may expire or be revoked.
+//   E4. A stream ends within a second of its credential, which may expire or be revoked, and of its tenant's
+//       suspension.
 import { type Clock, type Metrics, noMetrics, type ThreadKey } from '@dormouse/ports';
-import type { Ingress, ThreadGrant } from '@dormouse/runtime';
+import type { Credential, Ingress } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { eventsQuery, eventStreamQuery, threadDetailOperations } from '../../api/thread-details.ts';
 import { readQuery } from '../data-plane/call.ts';
@@ -37,13 +38,13 @@ export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps
   server.get<{ Params: { id: string } }>(patternOf(path), async (request, reply) => {
     const reader = isStream(request) ? new AbortController() : null;
     if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (E3)
-    const { tenant, rate, only } = await admitted(deps, request, request.params.id);
+    const { tenant, rate, credential } = await admitted(deps, request, request.params.id);
     const key = { tenant, thread: request.params.id };
     reply.headers(rate);
     if (reader !== null) {
       const open = (signal: AbortSignal): Promise<FastifyReply> =>
         stream(deps, key, { reader, signal }, request, reply, measureLag);
-      return seats.seated(tenant, () => whileGranted(deps, only, reader, open));
+      return seats.seated(tenant, () => whileGranted(deps, credential, reader, open));
     }
     const { after, cursor, limit, order } = readQuery(request, eventsQuery);
     const { events } = deps.ingress;
@@ -70,20 +71,18 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
 export const isStream = ({ method, headers }: FastifyRequest): boolean =>
   method === 'GET' && /\btext\/event-stream\b/.test(headers.accept ?? '');
 
-/** Runs with a signal that aborts when the reader leaves, the process stops, or the token ends. (E4) */
+/** Runs with a signal that aborts when the reader leaves, the process stops, or the credential ends. (E4) */
 export async function whileGranted<Result>(
   { ingress, stopping }: Pick<EventRouteDeps, 'ingress' | 'stopping'>,
-  grant: ThreadGrant | null,
+  credential: Credential,
   reader: AbortController,
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const signals = [reader.signal, stopping];
-  if (grant === null) return run(AbortSignal.any(signals));
-  const token = ingress.tokens.watch(grant);
+  const end = ingress.watchCredential(credential);
   try {
-    return await run(AbortSignal.any([...signals, token.signal]));
+    return await run(AbortSignal.any([reader.signal, stopping, end.signal]));
   } finally {
-    token.stop();
+    end.stop();
   }
 }
 

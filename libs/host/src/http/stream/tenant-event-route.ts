@@ -5,11 +5,12 @@
 //   T2. Seats, the end with the process, and readers that leave: as every stream. (event-route E2, E3)
 //   T3. `id:` is the cursor of the row. A stream that begins at the end says first where that is: a reader that
 //       reconnects before the first row misses nothing.
-import type { TenantEvent, TenantEventPage } from '@dormouse/runtime';
+//   T4. A key for some agents gets rows of their threads only. (caller K9)
+import type { Ingress, Sees, TenantEvent, TenantEventPage } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { tenantEventOperations, tenantEventsQuery } from '../../api/tenant-events.ts';
 import { readQuery } from '../data-plane/call.ts';
-import { enter } from '../door/caller.ts';
+import { type Caller, enter } from '../door/caller.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { patternOf } from '../server/route-name.ts';
 import { type EventRouteDeps, isStream, whileGranted } from './event-route.ts';
@@ -24,18 +25,20 @@ export function registerTenantEventRoute(server: FastifyInstance, deps: EventRou
   server.get(patternOf(path), async (request, reply) => {
     const reader = isStream(request) ? new AbortController() : null;
     if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (T2)
-    const { tenant, rate, only } = await enter(doorkeeper, request, access, undefined); // (T1)
+    const caller = await enter(doorkeeper, request, access, undefined); // (T1)
+    const { tenant, rate, credential } = caller;
+    const sees = seesThreads(ingress, caller); // (T4)
     reply.headers(rate);
     const { after, limit } = placeOf(request);
     if (reader === null) {
-      const { data, nextCursor } = await ingress.tenantEvents.page(tenant, after, limit);
+      const { data, nextCursor } = await ingress.tenantEvents.page(tenant, after, limit, sees);
       return reply
         .header('content-type', 'application/json; charset=utf-8')
         .send(JSON.stringify({ data: data.map(rowJson), next_cursor: nextCursor }));
     }
     return seats.seated(tenant, () =>
-      whileGranted(deps, only, reader, async (signal) => {
-        const pages = ingress.tenantEvents.follow(tenant, after, signal);
+      whileGranted(deps, credential, reader, async (signal) => {
+        const pages = ingress.tenantEvents.follow(tenant, after, signal, sees);
         const first = await pages.next(); // a cursor that is none is refused before the stream begins
         if (first.done === true) throw new HttpProblem('UNAVAILABLE', 'The server is stopping.');
         reply.hijack();
@@ -51,6 +54,15 @@ export function registerTenantEventRoute(server: FastifyInstance, deps: EventRou
       }),
     );
   });
+}
+
+/** A key for some agents sees threads of these. (T4) */
+function seesThreads({ agentOf }: Pick<Ingress, 'agentOf'>, { tenant, agents }: Caller): Sees | undefined {
+  if (agents === null) return undefined;
+  return async (thread) => {
+    const agent = await agentOf({ tenant, thread });
+    return agent !== null && agents.includes(agent);
+  };
 }
 
 /** Where to go on: after the last row that the reader saw, or the cursor in the query. */

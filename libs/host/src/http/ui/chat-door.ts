@@ -8,7 +8,7 @@ import type { ThreadKey } from '@dormouse/ports';
 import type { Ingress, Watched } from '@dormouse/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerer, talker } from '../../api/operation.ts';
-import { type Caller, type Doorkeeper, mayOpen } from '../door/caller.ts';
+import { type Caller, type Doorkeeper, mayOpen, mayUseAgent } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import { whileGranted } from '../stream/event-route.ts';
 import { writeTexts } from '../stream/event-stream.ts';
@@ -33,6 +33,7 @@ export async function chatThread(
   opens: boolean,
 ): Promise<ThreadKey> {
   const { chats } = ingress;
+  await mayUseAgent(ingress, caller, agent);
   const name = { tenant: caller.tenant, agent, chatId };
   const key = unwrap(await (opens && caller.only === null ? chats.open(name) : chats.find(name)));
   await mayOpen(ingress, caller, key.thread);
@@ -63,7 +64,7 @@ export function streamAnswer(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   return deps.seats.seated(key.tenant, () =>
-    whileGranted(deps, caller.only, reader, async (signal) => {
+    whileGranted(deps, caller.credential, reader, async (signal) => {
       const frames = unwrap(await deps.ingress.chats.watch(key, after, signal));
       reply.hijack();
       if (!reader.signal.aborted) await writeTexts(reply.raw, request.id, encode(frames), reader, { headers });

@@ -1,47 +1,76 @@
 // Authentication of clients: API keys, kept hashed. The key decides the tenant.
 //
 // Invariants:
-//   A1. The key itself is never stored, logged or compared; its SHA-256 is.
-//   A2. Cached keys expire after `rememberedMs`, so that a revoked key stops working everywhere soon.
-//       "No such key" is never remembered, and a store that fails is a fault, not a "no". R54
+//   A1. The key itself is never stored, logged or compared; its SHA-256 is. Its first characters are kept beside that,
+//       by which people tell keys apart.
+//   A2. Cached keys expire after `rememberedMs`, so that a revoked key stops working everywhere within a second, in
+//       open streams too (revocations V1). "No such key" is never remembered, and a store that fails is a fault, not a
+//       "no". R54
 //   A3. What was derived from a key (sessions.ts) is no key: it authenticates no request, and no list has it.
 //   A4. A use is noted beside the request, at most once in `notedMs` per key and process; the use of a session is one
 //       of its key. A note that is lost costs nothing but the note.
+//   A5. A key grants nothing that it lacks: no scope, and no agent.
+//   A6. A key that is rerolled has a successor before it ends: one of the two is good at every moment.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
 import { publicId, timeSortedName } from './client-id.ts';
-import { answered, type Answered, notFound } from '../refusal.ts';
+import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
-const rememberedMs = 10_000;
+const rememberedMs = 400;
 const rememberedMax = 10_000;
 const notedMs = 60_000;
 
 export const allScopes: readonly Scope[] = ['read', 'threads:write', 'approvals:write', 'tenant:admin'];
 
+/** Whether a credential with these scopes may do what needs `scope`: `tenant:admin` includes the others. */
+export const hasScope = (scopes: readonly Scope[], scope: Scope): boolean =>
+  scopes.includes(scope) || scopes.includes('tenant:admin');
+
 export interface NewApiKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
+  /** Names of the agents whose threads it reaches; null for all. */
+  readonly agents: readonly string[] | null;
   readonly expiresAt: number | null;
 }
 
+/** What a credential may do, and thus grant. (A5) */
+export interface Granting {
+  readonly scopes: readonly Scope[];
+  readonly agents: readonly string[] | null;
+}
+
 export interface ShownKey extends Pick<ApiKey, 'id' | 'name' | 'scopes' | 'createdAt' | 'expiresAt'> {
+  /** Null for a key whose text is not one of ours, or that was made before prefixes were kept. */
+  readonly prefix: string | null;
+  readonly agents: readonly string[] | null;
   /** To `notedMs`; null for a key that was not used. (A4) */
   readonly lastUsedAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface MadeKey {
+  readonly id: string;
+  /** Its text, which is nowhere else. */
+  readonly key: string;
 }
 
 export interface KeyApi {
-  /** The key's record, or null when there is none or it has expired. */
+  /** The key's record, or null when there is none in force. */
   authenticate(key: string): Promise<ApiKey | null>;
   /** The record with this hash, of a key or of what was derived from one; null when there is none in force. */
   inForce(keySha256: string): Promise<ApiKey | null>;
-  /** Makes a key; its text is in the answer and nowhere else. */
-  create(tenant: string, wanted: NewApiKey): Promise<{ readonly id: string; readonly key: string }>;
+  create(tenant: string, wanted: NewApiKey, by: Granting): Promise<Answered<MadeKey>>;
+  /** A successor of the key, which itself ends `overlapMs` from now. (A6) */
+  reroll(tenant: string, id: string, overlapMs: number, by: Granting): Promise<Answered<MadeKey>>;
   list(tenant: string, page: PageRequest): Promise<ListPage<ShownKey>>;
-  /** The key stops working here at once, and everywhere within `rememberedMs`. */
+  /** The key stops working here at once, and everywhere within a second. */
   revoke(tenant: string, id: string): Promise<Answered<null>>;
+  /** What was derived from a key is over, as if it never was; false when another call was faster. */
+  discard(tenant: string, id: string): Promise<boolean>;
   /** Makes sure that this very key exists (the development key, the bootstrap key). */
   ensure(tenant: string, name: string, key: string): Promise<void>;
 }
@@ -58,20 +87,43 @@ export function createKeyApi(deps: {
   async function insert(tenant: string, wanted: NewApiKey, key: string): Promise<string> {
     const now = clock.now();
     const id = publicId('key', timeSortedName(now, entropy.nonce()));
-    await apiKeys.insert({ ...wanted, id, tenant, keySha256: sha256(key), createdAt: now });
+    const { name, scopes, agents, expiresAt } = wanted;
+    const prefix = prefixOf(key);
+    await apiKeys.insert({
+      ...{ id, tenant, name, ...(prefix === null ? {} : { prefix }), keySha256: sha256(key), scopes },
+      ...(agents === null ? {} : { agents }),
+      ...{ createdAt: now, expiresAt },
+    });
     return id;
   }
 
   async function find(keySha256: string): Promise<ApiKey | null> {
     const now = clock.now();
     const known = remembered.get(keySha256);
-    if (known !== undefined && known.until > now) return notExpired(known.record, now);
-    const record = notExpired(await shared(keySha256, () => apiKeys.bySha256(keySha256)), now);
+    if (known !== undefined && known.until > now) return notEnded(known.record, now);
+    const record = notEnded(await shared(keySha256, () => apiKeys.bySha256(keySha256)), now);
     if (record === null) return null;
     remember(keySha256, record, now + rememberedMs);
     if (record.derived === undefined && now - (record.lastUsedAt ?? 0) >= notedMs)
       apiKeys.used(keySha256, now).catch(() => {}); // (A4) the request does not depend on it, and the next use is noted
     return record;
+  }
+
+  /** The key in a list of all; what was derived from one is none. (A3) */
+  async function ownKey(tenant: string, id: string): Promise<ApiKey | null> {
+    return (await apiKeys.list(tenant)).find((key) => key.id === id && key.derived === undefined) ?? null;
+  }
+
+  /** What was remembered of it is read again. (A2) */
+  function forget(id: string): void {
+    for (const [hash, { record }] of remembered) if (record.id === id) remembered.delete(hash);
+  }
+
+  async function revoke(tenant: string, id: string): Promise<Answered<null>> {
+    if ((await ownKey(tenant, id)) === null) return notFound('key');
+    await apiKeys.end(tenant, id, { revokedAt: clock.now() }); // once more is the same
+    forget(id);
+    return answered(null);
   }
 
   return {
@@ -80,30 +132,51 @@ export function createKeyApi(deps: {
       return record?.derived === undefined ? record : null; // (A3)
     },
     inForce: find,
-    async create(tenant, wanted) {
+    async create(tenant, wanted, by) {
+      const lacking = whatLacks(by, wanted);
+      if (lacking !== null) return lacking;
+      if (wanted.expiresAt !== null && wanted.expiresAt <= clock.now())
+        return invalid([{ pointer: '/expires_at', detail: 'is in the past' }]);
       const key = newKey(entropy);
-      return { id: await insert(tenant, wanted, key), key };
+      return answered({ id: await insert(tenant, wanted, key), key });
+    },
+    async reroll(tenant, id, overlapMs, by) {
+      const now = clock.now();
+      const record = notEnded(await ownKey(tenant, id), now);
+      if (record === null) return notFound('key in force');
+      const { name, scopes, agents = null, expiresAt } = record;
+      const lacking = whatLacks(by, { scopes, agents });
+      if (lacking !== null) return lacking;
+      const key = newKey(entropy);
+      const successor = await insert(tenant, { name, scopes, agents, expiresAt }, key); // (A6)
+      if (overlapMs === 0) await revoke(tenant, id);
+      else {
+        const endsAt = Math.min(expiresAt ?? Number.POSITIVE_INFINITY, now + overlapMs);
+        await apiKeys.end(tenant, id, { expiresAt: endsAt });
+        forget(id);
+      }
+      return answered({ id: successor, key });
     },
     async list(tenant, page) {
       const keys = await apiKeys.list(tenant);
       const own = keys.filter(({ derived }) => derived === undefined); // (A3)
-      const shown = own.map(({ id, name, scopes, createdAt, expiresAt, lastUsedAt = null }) => ({
-        ...{ id, name, scopes, createdAt, expiresAt, lastUsedAt },
-      }));
-      return cutPage(shown, page, ({ createdAt, id }) => [createdAt, id]);
+      return cutPage(own.map(shownKey), page, ({ createdAt, id }) => [createdAt, id]);
     },
-    async revoke(tenant, id) {
-      for (const [hash, { record }] of remembered) if (record.id === id) remembered.delete(hash);
-      return (await apiKeys.remove(tenant, id)) ? answered(null) : notFound('key');
+    revoke,
+    async discard(tenant, id) {
+      const isFirst = await apiKeys.remove(tenant, id);
+      forget(id);
+      return isFirst;
     },
     async ensure(tenant, name, key) {
       if ((await apiKeys.bySha256(sha256(key))) !== null) return;
-      await insert(tenant, { name, scopes: allScopes, expiresAt: null }, key);
+      await insert(tenant, { name, scopes: allScopes, agents: null, expiresAt: null }, key);
     },
   };
 
-  function notExpired(record: ApiKey | null, now: number): ApiKey | null {
-    return record === null || (record.expiresAt !== null && record.expiresAt <= now) ? null : record;
+  function notEnded(record: ApiKey | null, now: number): ApiKey | null {
+    if (record === null || record.revokedAt !== undefined) return null;
+    return record.expiresAt !== null && record.expiresAt <= now ? null : record;
   }
 
   function remember(hash: string, record: ApiKey, until: number): void {
@@ -112,7 +185,30 @@ export function createKeyApi(deps: {
   }
 }
 
+/** (A5) */
+function whatLacks(by: Granting, { scopes, agents }: Granting): Answered<never> | null {
+  const scope = scopes.find((each) => !hasScope(by.scopes, each));
+  if (scope !== undefined) return refused('FORBIDDEN', `This key lacks the scope ${scope}, and cannot grant it.`);
+  if (by.agents === null) return null;
+  if (agents === null) return refused('FORBIDDEN', 'This key is for some agents only: name those of the new one.');
+  const agent = agents.find((each) => by.agents?.includes(each) !== true);
+  return agent === undefined ? null : refused('FORBIDDEN', 'This key cannot grant an agent that it is not for.');
+}
+
+const shownKey = (key: ApiKey): ShownKey => {
+  const { id, name, prefix = null, scopes, agents = null, createdAt, expiresAt } = key;
+  const { lastUsedAt = null, revokedAt = null } = key;
+  return { id, name, prefix, scopes, agents, createdAt, expiresAt, lastUsedAt, revokedAt };
+};
+
+const ours = 'dmk_';
+const prefixCharacters = ours.length + 8;
+
+/** 32 of the 256 bits of a key; nothing of a text that is not one of our keys, which may be short. (A1) */
+const prefixOf = (key: string): string | null =>
+  /^dmk_[0-9a-f]{64}$/.test(key) ? key.slice(0, prefixCharacters) : null;
+
 /** The text of a fresh key. */
-export const newKey = (entropy: Entropy): string => `dmk_${sha256(entropy.nonce() + entropy.nonce())}`;
+export const newKey = (entropy: Entropy): string => `${ours}${sha256(entropy.nonce() + entropy.nonce())}`;
 
 export const sha256 = (text: string): string => hash('sha256', text);

@@ -1,12 +1,15 @@
-// Which thread tokens were revoked, and when a token that is in use ends.
+// Which credentials were revoked, and when one that is in use ends: thread tokens, keys, sessions.
 //
 // Invariants:
 //   V1. A revocation is known in this process at once, and in every other one within a second: "not revoked" is
-//       remembered for `rememberedMs`, and tokens that are watched are looked up every `lookEveryMs`, together.
-//   V2. A store that does not answer is a fault, not a "no". A watched token whose state has been unknown for
+//       remembered for `rememberedMs`, and credentials that are watched are looked up every `lookEveryMs`, together.
+//   V2. A store that does not answer is a fault, not a "no". A watched credential whose state has been unknown for
 //       `unknownMsMax` counts as ended.
-//   V3. Nothing is looked up while no token is watched.
+//   V3. Nothing is looked up while nothing is watched.
+//   V4. What is watched ends within a second too when its tenant may not go on.
 import { type Clock, type RevokedTokens, type ThreadKey, type TokenName, tokensAtOnceMax } from '@dormouse/ports';
+import type { TenantRecords } from '../../tenants/tenant-records.ts';
+import type { KeyApi } from './api-keys.ts';
 
 const rememberedMs = 400;
 const lookEveryMs = 400;
@@ -15,15 +18,24 @@ const rememberedMax = 10_000;
 
 /** The part of a grant that says when it ends. */
 export interface Ending extends ThreadKey {
-  /** Null for a token that cannot be revoked. */
+  /** Null for one that cannot be revoked. */
   readonly id: string | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** The end of one token that is in use. */
-export interface TokenEnd {
-  /** Aborts when the token has expired or was revoked. */
+/** What a request came with. */
+export interface Credential {
+  readonly tenant: string;
+  /** Of a thread token; null for a key or a session. */
+  readonly grant: Ending | null;
+  /** SHA-256 of what must be in force beside the grant: the key; the session, and its key. */
+  readonly keys: readonly string[];
+}
+
+/** The end of a credential that is in use. */
+export interface CredentialEnd {
+  /** Aborts when the credential has expired or was revoked, or its tenant may not go on. */
   readonly signal: AbortSignal;
   stop(): void;
 }
@@ -31,22 +43,28 @@ export interface TokenEnd {
 export interface Revocations {
   isRevoked(grant: Ending): Promise<boolean>;
   revoke(token: TokenName, expiresAt: number): Promise<void>;
-  watch(grant: Ending): TokenEnd;
+  watch(credential: Credential): CredentialEnd;
 }
 
 interface Watched {
+  readonly tenant: string;
   readonly token: TokenName | null;
+  readonly keys: readonly string[];
   readonly ended: AbortController;
-  /** When it was last known to be in force. */
+  /** When all of it was last known to be in force. */
   knownAt: number;
 }
 
 export function createRevocations({
   clock,
   revokedTokens,
+  records,
+  keys,
 }: {
   readonly clock: Clock;
   readonly revokedTokens: RevokedTokens;
+  readonly records: Pick<TenantRecords, 'isActive'>;
+  readonly keys: Pick<KeyApi, 'inForce'>;
 }): Revocations {
   const watched = new Set<Watched>();
   /** What was read lately, by name. */
@@ -58,29 +76,41 @@ export function createRevocations({
     remembered.set(nameOf(token), { isRevoked, until });
   }
 
-  function end(token: TokenName): void {
-    for (const each of watched) if (each.token !== null && nameOf(each.token) === nameOf(token)) each.ended.abort();
+  function end(names: ReadonlySet<string>): void {
+    for (const { token, ended } of watched) if (token !== null && names.has(nameOf(token))) ended.abort();
   }
 
   /** (V1) */
   async function look(): Promise<void> {
     while (watched.size > 0) {
       await clock.sleep(lookEveryMs);
-      const asked = [...watched].filter(({ token }) => token !== null);
-      for (let from = 0; from < asked.length; from += tokensAtOnceMax)
-        await lookAt(asked.slice(from, from + tokensAtOnceMax));
+      await lookOnce([...watched]);
     }
     looking = false; // (V3)
   }
 
-  async function lookAt(asked: readonly Watched[]): Promise<void> {
+  async function lookOnce(asked: readonly Watched[]): Promise<void> {
     const askedAt = clock.now();
     try {
-      const found = await revokedTokens.among(asked.flatMap(({ token }) => token ?? []));
+      const byName = new Map(asked.flatMap(({ token }) => (token === null ? [] : [[nameOf(token), token] as const])));
+      const tokens = [...byName.values()];
+      const found: TokenName[] = [];
+      for (let from = 0; from < tokens.length; from += tokensAtOnceMax)
+        found.push(...(await revokedTokens.among(tokens.slice(from, from + tokensAtOnceMax))));
+      const tenants = await without(
+        asked.map(({ tenant }) => tenant),
+        (tenant) => records.isActive(tenant),
+      );
+      const over = await without(
+        asked.flatMap((each) => each.keys),
+        async (key) => (await keys.inForce(key)) !== null,
+      );
       for (const each of asked) each.knownAt = askedAt;
-      for (const token of found) end(token);
+      end(new Set(found.map(nameOf)));
+      for (const each of asked)
+        if (tenants.has(each.tenant) || each.keys.some((key) => over.has(key))) each.ended.abort(); // (V4)
     } catch {
-      // The next look comes soon; a token that stays unknown ends. (V2)
+      // The next look comes soon; a credential that stays unknown ends. (V2)
       for (const { knownAt, ended } of asked) if (clock.now() - knownAt >= unknownMsMax) ended.abort();
     }
   }
@@ -99,26 +129,40 @@ export function createRevocations({
     async revoke(token, expiresAt) {
       await revokedTokens.add(token, expiresAt);
       remember(token, true, expiresAt);
-      end(token);
+      end(new Set([nameOf(token)]));
     },
-    watch({ tenant, thread, id, expiresAt }) {
+    watch({ tenant, grant, keys: wanted }) {
       const ended = new AbortController();
-      const each: Watched = { token: id === null ? null : { tenant, thread, id }, ended, knownAt: clock.now() };
+      const each: Watched = { tenant, token: tokenOf(grant), keys: wanted, ended, knownAt: clock.now() };
       watched.add(each);
-      const stopAlarm = clock.alarm(Math.max(0, expiresAt - clock.now()), () => ended.abort());
-      if (!looking && each.token !== null) {
+      const stopAlarm =
+        grant === null ? null : clock.alarm(Math.max(0, grant.expiresAt - clock.now()), () => ended.abort());
+      if (!looking) {
         looking = true;
         void look();
       }
       return {
         signal: ended.signal,
         stop: () => {
-          stopAlarm();
+          stopAlarm?.();
           watched.delete(each);
         },
       };
     },
   };
+}
+
+const tokenOf = (grant: Ending | null): TokenName | null =>
+  grant === null || grant.id === null ? null : { tenant: grant.tenant, thread: grant.thread, id: grant.id };
+
+/** Those that do not hold, each asked once. */
+async function without(
+  names: readonly string[],
+  holds: (name: string) => Promise<boolean>,
+): Promise<ReadonlySet<string>> {
+  const unique = [...new Set(names)];
+  const held = await Promise.all(unique.map(holds));
+  return new Set(unique.filter((_, nth) => held[nth] === false));
 }
 
 const nameOf = ({ tenant, thread, id }: TokenName): string => JSON.stringify([tenant, thread, id]);

@@ -1,13 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../spec/ingress-stage.ts';
+import { allScopes, type NewApiKey } from './api-keys.ts';
 import { codeTtlMs, sessionTtlMs } from './sessions.ts';
 
 const tenant = 'acme';
 
+async function keyIn(
+  { ingress }: Stage,
+  wanted: Omit<NewApiKey, 'agents'>,
+): Promise<{ readonly id: string; readonly key: string }> {
+  const all = { scopes: allScopes, agents: null };
+  const made = await ingress.keys.create(tenant, { ...wanted, agents: null }, all);
+  if (!made.ok) throw new Error(made.refusal.detail);
+  return made.value;
+}
+
 /** A stage with one key, and what was opened with it. */
 async function signedIn(scopes: readonly ('read' | 'tenant:admin')[] = ['read']) {
   const at = stage();
-  const { id, key } = await at.ingress.keys.create(tenant, { name: 'laptop', scopes, expiresAt: null });
+  const { id, key } = await keyIn(at, { name: 'laptop', scopes, expiresAt: null });
   const session = await at.ingress.sessions.open(key);
   if (session === null) throw new Error('the key is known');
   return { ...at, id, key, session };
@@ -46,11 +57,7 @@ describe('a session', () => {
 
   it('N1 ends with a key that expires before it', async () => {
     const at = stage();
-    const { key } = await at.ingress.keys.create(tenant, {
-      name: 'k',
-      scopes: ['read'],
-      expiresAt: at.clock.now() + 5,
-    });
+    const { key } = await keyIn(at, { name: 'k', scopes: ['read'], expiresAt: at.clock.now() + 5 });
     const session = await at.ingress.sessions.open(key);
     await at.clock.advance(5);
     expect(await at.ingress.sessions.authenticate(session?.secret ?? '')).toBeNull();

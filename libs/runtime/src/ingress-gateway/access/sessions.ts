@@ -17,6 +17,10 @@ const perKeyMax = 100;
 
 export interface Session {
   readonly tenant: string;
+  /** Names of the agents whose threads it reaches, as its key; null for all. */
+  readonly agents: readonly string[] | null;
+  /** SHA-256 of the session, and of its key: it ends with the first of them. */
+  readonly keys: readonly string[];
   /** Of the key. */
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -39,7 +43,7 @@ export interface SessionApi {
   /** Null for a key that is not known, or has expired. */
   open(key: string): Promise<OpenedSession | null>;
   authenticate(secret: string): Promise<Session | null>;
-  /** It is over here at once, and everywhere within ten seconds. No effect on what is no session. */
+  /** It is over here at once, and everywhere within a second. No effect on what is no session. */
   close(secret: string): Promise<void>;
   /** A code for a session of this key; null for a key that is not known. */
   issueCode(key: string): Promise<SessionCode | null>;
@@ -63,7 +67,10 @@ export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys
     const { tenant, name, scopes, keySha256 } = from;
     const id = publicId(use === 'session' ? 'ses' : 'cod', timeSortedName(now, entropy.nonce()));
     const derived = { use, fromSha256: keySha256 };
-    await apiKeys.insert({ id, tenant, name, keySha256: sha256(code), scopes, createdAt: now, expiresAt, derived }); // (N3)
+    const { agents } = from;
+    const reach = agents === undefined ? {} : { agents };
+    const times = { createdAt: now, expiresAt };
+    await apiKeys.insert({ id, tenant, name, keySha256: sha256(code), scopes, ...reach, ...times, derived }); // (N3)
     return { code, expiresAt };
   }
 
@@ -74,12 +81,12 @@ export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys
     const same = all.filter((each) => each.derived?.use === use && each.derived.fromSha256 === keySha256);
     const open = same.filter((each) => !isOver(each)).toSorted((one, other) => one.createdAt - other.createdAt);
     const ended = [...all.filter(isOver), ...open.slice(0, Math.max(0, open.length + 1 - perKeyMax))];
-    for (const { id } of ended) await keys.revoke(tenant, id);
+    for (const { id } of ended) await keys.discard(tenant, id);
   }
 
   async function openFor(key: ApiKey): Promise<OpenedSession> {
     const { code: secret, expiresAt } = await derive(key, 'session', sessionTtlMs);
-    return { tenant: key.tenant, name: key.name, scopes: key.scopes, expiresAt, secret };
+    return { ...sessionOf(key, sha256(secret), expiresAt), secret };
   }
 
   return {
@@ -92,11 +99,11 @@ export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys
       if (record?.derived?.use !== 'session' || record.expiresAt === null) return null;
       const key = await keys.inForce(record.derived.fromSha256); // (N1)
       if (key === null) return null;
-      return { tenant: key.tenant, name: key.name, scopes: key.scopes, expiresAt: record.expiresAt };
+      return sessionOf(key, record.keySha256, record.expiresAt);
     },
     async close(secret) {
       const record = await keys.inForce(sha256(secret));
-      if (record?.derived?.use === 'session') await keys.revoke(record.tenant, record.id);
+      if (record?.derived?.use === 'session') await keys.discard(record.tenant, record.id);
     },
     async issueCode(key) {
       const record = await keys.authenticate(key);
@@ -112,3 +119,8 @@ export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys
     },
   };
 }
+
+const sessionOf = (key: ApiKey, sessionSha256: string, expiresAt: number): Session => ({
+  ...{ tenant: key.tenant, name: key.name, scopes: key.scopes, agents: key.agents ?? null, expiresAt },
+  keys: [sessionSha256, key.keySha256],
+});

@@ -1,26 +1,42 @@
-// The family of a thread: the root above it. A thread never changes its family, so what was read once is remembered;
-// that a thread does not exist is not.
+// What a thread never changes: the root above it, and its agent. So what was read once is remembered; that a thread
+// does not exist is not.
 import { ThreadMap } from '@dormouse/collections';
 import type { ThreadDirectory, ThreadKey } from '@dormouse/ports';
 
 const rememberedMax = 10_000;
 
+interface Fixed {
+  readonly family: string;
+  readonly agent: string;
+}
+
 export interface ThreadFamilies {
   /** The root's id; null for a thread that does not exist. @throws Fault */
   rootOf(key: ThreadKey): Promise<string | null>;
+  /** The agent's name; null for a thread that does not exist. @throws Fault */
+  agentOf(key: ThreadKey): Promise<string | null>;
 }
 
-export function createThreadFamilies({ directory }: { readonly directory: ThreadDirectory }): ThreadFamilies {
-  const roots = new ThreadMap<string>();
+export function createThreadFamilies({
+  directory,
+}: {
+  readonly directory: Pick<ThreadDirectory, 'get'>;
+}): ThreadFamilies {
+  const remembered = new ThreadMap<Fixed>();
+
+  async function fixedOf(key: ThreadKey): Promise<Fixed | null> {
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const row = await directory.get(key);
+    if (row === null) return null;
+    const fixed = { family: row.family, agent: row.agent };
+    if (remembered.size >= rememberedMax) remembered.makeRoom();
+    remembered.set(key, fixed);
+    return fixed;
+  }
+
   return {
-    async rootOf(key) {
-      const known = roots.get(key);
-      if (known !== undefined) return known;
-      const row = await directory.get(key);
-      if (row === null) return null;
-      if (roots.size >= rememberedMax) roots.makeRoom();
-      roots.set(key, row.family);
-      return row.family;
-    },
+    rootOf: async (key) => (await fixedOf(key))?.family ?? null,
+    agentOf: async (key) => (await fixedOf(key))?.agent ?? null,
   };
 }

@@ -6,7 +6,11 @@ import { SignJWT } from 'jose/jwt/sign';
 import { UnsecuredJWT } from 'jose/jwt/unsecured';
 import { describe, expect, it } from 'vitest';
 import { answered } from '../refusal.ts';
-import { createThreadTokens, type ThreadTokens, type WantedToken } from './thread-token.ts';
+import { createTenantRecords } from '../../tenants/tenant-records.ts';
+import { createKeyApi } from './api-keys.ts';
+import { createRevocations, type CredentialEnd, type Revocations } from './revocations.ts';
+import { createThreadFamilies } from './thread-families.ts';
+import { createThreadTokens, type ThreadGrant, type ThreadTokens, type WantedToken } from './thread-token.ts';
 
 const clock = createManualClock();
 const signingKey = new Uint8Array(32).fill(3);
@@ -14,8 +18,14 @@ const world = createMemoryWorld({ clock });
 const entropy = createSeededEntropy(1);
 const threads = { find: async (given: object) => answered(given) } as never;
 /** Tokens as one process sees them. */
-const process = (node: string, secret = signingKey): ThreadTokens =>
-  createThreadTokens({ ...world.ports(node), clock, entropy, threads, signingKey: secret });
+const process = (node: string, secret = signingKey): ThreadTokens & Pick<Revocations, 'watch'> => {
+  const ports = { ...world.ports(node), clock, entropy };
+  const records = createTenantRecords(ports);
+  const revocations = createRevocations({ ...ports, records, keys: createKeyApi(ports) });
+  const families = createThreadFamilies(ports);
+  const made = createThreadTokens({ ...ports, revocations, families, threads, signingKey: secret });
+  return { ...made, watch: (credential) => revocations.watch(credential) };
+};
 const tokens = process('one');
 const key = { tenant: 'acme', thread: 'thr_1' };
 const wanted: WantedToken = { can: ['read'], userId: 'ann', ttlS: 60, scope: 'thread' };
@@ -172,7 +182,8 @@ describe('thread tokens', () => {
     const other = await elsewhere.verify((await issue({ ttlS: 3_600 })).token);
     const grant = await elsewhere.verify(token);
     if (grant === null || other === null) throw new Error('refused');
-    const [watched, spared] = [elsewhere.watch(grant), elsewhere.watch(other)];
+    const watch = (of: ThreadGrant): CredentialEnd => elsewhere.watch({ tenant: key.tenant, grant: of, keys: [] });
+    const [watched, spared] = [watch(grant), watch(other)];
     await clock.advance(10_000);
     expect(watched.signal.aborted).toBe(false);
     if (how === 'revoked') await here.revoke(key, id);

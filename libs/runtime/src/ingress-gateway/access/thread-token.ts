@@ -8,28 +8,26 @@
 //       widened. A family is the one of the thread for which the token was made.
 //   O4. A token that was revoked is refused by every process within a second. (revocations.ts)
 //   O5. Tokens of earlier releases have no id; they cannot be revoked, and end within a day.
-import type { Clock, Entropy, RevokedTokens, ThreadDirectory, ThreadKey } from '@dormouse/ports';
+import type { Clock, Entropy, ThreadKey } from '@dormouse/ports';
 import { JOSEError } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
 import { answered, type Answered, notFound } from '../refusal.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';
 import { publicId, timeSortedName } from './client-id.ts';
-import { createRevocations, type TokenEnd } from './revocations.ts';
-import { createThreadFamilies } from './thread-families.ts';
+import type { Ending, Revocations } from './revocations.ts';
+import type { ThreadFamilies } from './thread-families.ts';
 
 export type ThreadAbility = 'read' | 'message' | 'answer';
 export type TokenScope = 'thread' | 'family';
 
-export interface ThreadGrant extends ThreadKey {
+export interface ThreadGrant extends Ending {
   /** The root of the family that it opens; null when it opens its thread alone. */
   readonly family: string | null;
   readonly can: readonly ThreadAbility[];
   readonly userId: string | null;
   /** Null for a token that cannot be revoked. (O5) */
   readonly id: string | null;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
 }
 
 export interface WantedToken {
@@ -55,8 +53,6 @@ export interface ThreadTokens {
   opens(grant: ThreadGrant, thread: string): Promise<boolean>;
   /** The token ends everywhere within a second. 404 for a thread that does not exist, or what is no token's id. (O4) */
   revoke(key: ThreadKey, id: string): Promise<Answered<null>>;
-  /** Tells when the grant ends: it expires, or is revoked. The holder must stop it. */
-  watch(grant: ThreadGrant): TokenEnd;
 }
 
 export const threadTokenPrefix = 'dtt_';
@@ -77,15 +73,13 @@ export interface ThreadTokenPorts {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly signingKey: Uint8Array;
-  readonly directory: ThreadDirectory;
-  readonly revokedTokens: RevokedTokens;
+  readonly families: ThreadFamilies;
+  readonly revocations: Revocations;
   readonly threads: ThreadLookup;
 }
 
 export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
-  const { clock, entropy, signingKey, threads } = ports;
-  const revocations = createRevocations(ports);
-  const families = createThreadFamilies(ports);
+  const { clock, entropy, signingKey, threads, revocations, families } = ports;
 
   async function sign(key: ThreadKey, family: string | null, wanted: WantedToken): Promise<IssuedToken> {
     const expiresAtS = Math.ceil(clock.now() / 1_000) + wanted.ttlS;
@@ -133,7 +127,6 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
       await revocations.revoke({ ...key, id }, clock.now() + threadTokenTtlSMax * 1_000);
       return answered(null);
     },
-    watch: (grant) => revocations.watch(grant),
   };
 }
 

@@ -6,6 +6,7 @@
 //   T2. A thread that a row names is found from then on, its children too. (thread-lookup W3)
 //   T3. Streams that wait at the end all look at the same moments, and those at the same place share one read: many
 //       streams cost a store as much as one.
+//   T4. A reader that sees some threads only passes over the others: its cursor is behind them.
 import { createSharedReads } from '@dormouse/collections';
 import {
   type Clock,
@@ -39,10 +40,13 @@ export interface TenantEventPage {
 
 export interface TenantEventApi {
   /** `after` is a cursor, `latest`, or null for the beginning. @throws Fault CURSOR_INVALID */
-  page(tenant: string, after: string | null, limit: number): Promise<TenantEventPage>;
+  page(tenant: string, after: string | null, limit: number, sees?: Sees): Promise<TenantEventPage>;
   /** Pages until the signal aborts; the first one, which may be empty, says where it begins. @throws the same. */
-  follow(tenant: string, after: string | null, signal: AbortSignal): AsyncGenerator<TenantEventPage>;
+  follow(tenant: string, after: string | null, signal: AbortSignal, sees?: Sees): AsyncGenerator<TenantEventPage>;
 }
+
+/** Whether the reader may see this thread of its tenant. (T4) @throws Fault */
+export type Sees = (thread: string) => Promise<boolean>;
 
 export interface TenantEventPorts {
   readonly log: ThreadLog;
@@ -57,6 +61,8 @@ export const latest = 'latest';
 const mark = 'events';
 const streamedAtOnce = 200;
 const pollMs = 500;
+/** Commits of one page that are looked at; it may have fewer rows than it could. */
+const lookedAtMax = 5_000;
 
 /** What a cursor says. */
 interface Stand {
@@ -80,31 +86,39 @@ export function createTenantEventApi(ports: TenantEventPorts): TenantEventApi {
     return rowsOf(commit, place, within.position);
   }
 
-  async function page(tenant: string, after: string | null, limit: number): Promise<TenantEventPage> {
+  async function page(tenant: string, after: string | null, limit: number, sees?: Sees): Promise<TenantEventPage> {
     const stand = await begin(tenant, after);
-    const data = [...(await restOf(tenant, stand))]; // (T1)
-    for (let { place } = stand; data.length < limit;) {
+    const isSeen = async (thread: string): Promise<boolean> => sees === undefined || sees(thread);
+    const goesOn = stand.within === null || (await isSeen(stand.within.thread));
+    const data = goesOn ? [...(await restOf(tenant, stand))] : []; // (T1)
+    let passed: string | null = null;
+    let looked = 0;
+    for (let { place } = stand; data.length < limit && looked < lookedAtMax;) {
       const wanted = limit - data.length; // a commit has an event or more
       const from = place;
       const found = await reads(JSON.stringify([tenant, from, wanted]), () => tenantLog.after(tenant, from, wanted));
       for (const { commit, place: next } of found) {
         if (data.length >= limit) break;
+        place = next;
+        passed = next;
+        looked += 1;
+        if (!(await isSeen(commit.thread))) continue; // (T4)
         await threads.announce(commit); // (T2)
         data.push(...rowsOf(commit, next));
-        place = next;
       }
       if (found.length === 0) break;
     }
-    data.splice(limit);
-    return { data, nextCursor: data.at(-1)?.cursor ?? cursorOf(stand) };
+    const isCut = data.splice(limit).length > 0 || data.length >= limit;
+    const behind = isCut || passed === null ? null : cursorOf({ place: passed, within: null });
+    return { data, nextCursor: behind ?? data.at(-1)?.cursor ?? cursorOf(stand) };
   }
 
   return {
     page,
-    async *follow(tenant, after, signal) {
+    async *follow(tenant, after, signal, sees) {
       let next = after;
       for (let isFirst = true; !signal.aborted; isFirst = false) {
-        const found = await page(tenant, next, streamedAtOnce);
+        const found = await page(tenant, next, streamedAtOnce, sees);
         next = found.nextCursor;
         if (isFirst || found.data.length > 0) yield found;
         if (found.data.length === 0) await clock.sleep(pollMs - (clock.now() % pollMs), signal); // (T3)

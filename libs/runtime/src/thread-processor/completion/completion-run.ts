@@ -12,6 +12,10 @@ import { PartialAnswer } from './partial-answer.ts';
 /** What a completion becomes: an input of its thread. */
 export type CompletionAnswer = CompletionResult | CompletionFailure;
 
+/** It was not asked, because its tenant is not active; its thread is marked. (holding H1) */
+export const heldBack = 'held back';
+export type CompletionEnd = CompletionAnswer | typeof heldBack;
+
 export type RunState = 'running' | 'answered' | 'aborted' | 'expired';
 
 /** Reasons are shared: making one per completion, with its stack, would cost more than the completion's own slice. */
@@ -37,8 +41,8 @@ export class CompletionRun {
   /** What it has waited for since its last attempt failed. */
   retrying: Retrying | null = null;
   /** Its answer, once there is one. */
-  #kept: CompletionAnswer | null = null;
-  #listener: ((answer: CompletionAnswer) => void) | null = null;
+  #kept: CompletionEnd | null = null;
+  #listener: ((answer: CompletionEnd) => void) | null = null;
   /** Made when it is first needed: thousands of runs wait for a slot, and hold little. */
   #stop: AbortController | null = null;
   #interrupt: ((reason: Error) => void) | null = null;
@@ -86,7 +90,7 @@ export class CompletionRun {
   }
 
   /** From now on the answer goes to `listener`; at once, if there is one. With null the run is orphaned. */
-  listen(listener: ((answer: CompletionAnswer) => void) | null): void {
+  listen(listener: ((answer: CompletionEnd) => void) | null): void {
     this.#listener = listener;
     if (this.#kept !== null) listener?.(this.#kept);
   }
@@ -96,7 +100,7 @@ export class CompletionRun {
     this.hold = new Hold();
   }
 
-  answered(answer: CompletionAnswer): void {
+  answered(answer: CompletionEnd): void {
     if (this.state === 'aborted') return; // an aborted run gives no answer
     this.state = 'answered';
     this.#kept = answer;

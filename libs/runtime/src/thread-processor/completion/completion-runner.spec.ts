@@ -16,8 +16,9 @@ import { defaultProcessorSettings, type ProcessorSettings } from '../settings.ts
 import { calls, key, type Play, says } from '../spec/processor-stage.ts';
 import { TranscriptWindow } from '../state/transcript-window.ts';
 import type { CompletionOrder } from './completion-request.ts';
+import type { Holding } from '../../tenants/holding.ts';
 import { type CompletionRunner, createCompletionRunner, type OrderSource } from './completion-runner.ts';
-import { type CompletionAnswer, CompletionRun } from './completion-run.ts';
+import { type CompletionEnd, CompletionRun, heldBack } from './completion-run.ts';
 
 const settings: ProcessorSettings = {
   ...defaultProcessorSettings,
@@ -31,7 +32,7 @@ interface Scene {
   readonly clock: ManualClock;
   readonly runner: CompletionRunner;
   readonly run: CompletionRun;
-  readonly answers: CompletionAnswer[];
+  readonly answers: CompletionEnd[];
   readonly deltas: Delta[];
   readonly requests: ModelRequest[];
   readonly retries: Retrying[];
@@ -41,11 +42,11 @@ interface Scene {
 /** Plays one of these per attempt, the last one for ever. */
 function scene(
   plays: readonly Play[],
-  options: Partial<ProcessorSettings> & { readonly registryDown?: boolean } = {},
+  options: Partial<ProcessorSettings> & { readonly registryDown?: boolean; readonly holding?: Holding } = {},
 ): Scene {
   const clock = createManualClock();
   const deltas: Delta[] = [];
-  const answers: CompletionAnswer[] = [];
+  const answers: CompletionEnd[] = [];
   const requests: ModelRequest[] = [];
   const retries: Retrying[] = [];
   const warnings: LogFields[] = [];
@@ -73,6 +74,7 @@ function scene(
     entropy: createSeededEntropy(1),
     logger,
     settings: { ...settings, ...options },
+    ...(options.holding && { holding: options.holding }),
     buildRequest: async (order, signal) => {
       if (options.registryDown) throw new Fault('UNAVAILABLE', 'registry is down');
       const prompt = { length: 0, last: async () => [], all: async () => [] };
@@ -123,13 +125,41 @@ const hangs = (after: readonly ModelPart[] = []): Play =>
     await new Promise(() => {});
   };
 
+describe('a completion of a suspended tenant', () => {
+  it('A6 is not asked: it ends without an answer, and gives its slot back', async () => {
+    const holding = { holds: () => Promise.resolve(true) };
+    const { runner, clock, answers, requests } = scene([says('fine')], { holding });
+    await clock.advance(1_000);
+    expect(answers).toEqual([heldBack]);
+    expect([requests.length, runner.inFlight, runner.waiting]).toEqual([0, 0, 0]);
+  });
+
+  it('A6 is not asked again after an attempt that failed', async () => {
+    let isSuspended = false;
+    const holding = { holds: () => Promise.resolve(isSuspended) };
+    const { clock, answers, requests } = scene([fails(true, 5_000), says('fine')], { holding });
+    await clock.advance(1_000);
+    isSuspended = true;
+    await clock.advance(10_000);
+    expect([requests.length, answers]).toEqual([1, [heldBack]]);
+  });
+
+  it('is asked again, and fails at last, where the tenant cannot be looked up', async () => {
+    const holding = { holds: () => Promise.reject(new Fault('UNAVAILABLE', 'away')) };
+    const { clock, answers, requests } = scene([says('fine')], { holding, modelRetryTotalMs: 20_000 });
+    await clock.advance(60_000);
+    expect(answers).toMatchObject([{ kind: 'CompletionFailure', retryable: true }]);
+    expect(requests).toEqual([]);
+  });
+});
+
 describe('a completion without a slot', () => {
   it('waits with nothing at hand, says so, and reads its order when it has one', async () => {
     const { runner, run, clock, deltas, requests } = scene([hangs(), says('fine')], { completionsInFlightMax: 1 });
     await clock.advance(1_000);
     const source = sourceOf('cmp_2');
     const read: string[] = [];
-    const answers: CompletionAnswer[] = [];
+    const answers: CompletionEnd[] = [];
     const second = new CompletionRun(key, 'cmp_2', null, clock.now());
     const reading = { ...source, read: async () => (read.push('order'), orderOf('cmp_2')) };
     runner.start(second, reading, (answer) => void answers.push(answer));
@@ -145,7 +175,7 @@ describe('a completion without a slot', () => {
 
   it('is given the slot of one that waits to be tried again', async () => {
     const { runner, clock, answers } = scene([fails(true, 20_000), says('fine')], { completionsInFlightMax: 1 });
-    const others: CompletionAnswer[] = [];
+    const others: CompletionEnd[] = [];
     await clock.advance(0);
     runner.start(new CompletionRun(key, 'cmp_2', null, clock.now()), sourceOf('cmp_2'), (answer) =>
       others.push(answer),
@@ -163,13 +193,13 @@ describe('a completion without a slot', () => {
       modelStallTimeoutMs: 10 ** 9,
       completionMsMax: 50_000,
     });
-    const answers: CompletionAnswer[] = [];
+    const answers: CompletionEnd[] = [];
     for (const id of ['cmp_2', 'cmp_3'])
       runner.start(new CompletionRun(key, id, null, clock.now()), sourceOf(id), (answer) => answers.push(answer));
     await clock.advance(0);
     expect(answers).toMatchObject([{ completionId: 'cmp_3', code: 'MODEL_FAILED', retryable: true }]);
     await clock.advance(52_000);
-    expect(answers.map(({ completionId }) => completionId)).toContain('cmp_2');
+    expect(answers.map((answer) => answer !== heldBack && answer.completionId)).toContain('cmp_2');
     expect(runner.inFlight).toBe(0);
   });
 });
@@ -229,7 +259,7 @@ describe('a completion whose lane is gone', () => {
   async function left(
     afterMs: number,
     play = slowly,
-  ): Promise<ReturnType<typeof scene> & { readonly heard: CompletionAnswer[] }> {
+  ): Promise<ReturnType<typeof scene> & { readonly heard: CompletionEnd[] }> {
     const at = scene([play]);
     pause.clock = at.clock;
     await at.clock.advance(1_000);
@@ -479,7 +509,7 @@ describe('a completion', () => {
     const { clock, answers } = scene([calls('weather', raw)]);
     await clock.advance(0);
     const [answer] = answers;
-    if (answer?.kind !== 'CompletionResult') throw new Error('no result');
+    if (answer === undefined || answer === heldBack || answer.kind !== 'CompletionResult') throw new Error('no result');
     expect(answer.toolCalls[0]?.arguments).toEqual(args);
     if (problem instanceof RegExp) expect(answer.toolCalls[0]?.problem).toMatch(problem);
     else expect(answer.toolCalls[0]?.problem).toBe(problem);

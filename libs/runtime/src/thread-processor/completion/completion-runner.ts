@@ -8,6 +8,7 @@
 //   A4. A run that waits for a slot holds only the names of its thread and completion: state and prompt are read when
 //       it has a slot. People see that it waits. No slot is held between attempts.
 //   A5. An orphaned run publishes nothing: another run may publish for its thread. Adopted, it publishes all again.
+//   A6. A run of a tenant that is not active ends without an answer, when its turn has come. (holding H1)
 import { TransientSet, backoffMs } from '@dormouse/collections';
 import {
   type Clock,
@@ -23,12 +24,13 @@ import {
   traceFieldsOf,
 } from '@dormouse/ports';
 import type { CompletionFailure } from '@dormouse/thread';
+import type { Holding } from '../../tenants/holding.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { chatSpan } from '../../tracing/chat-span.ts';
 import { messagesMax } from '../../tracing/recorded-content.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import type { BuildRequest, CompletionOrder, RequestBuilder } from './completion-request.ts';
-import type { CompletionAnswer, CompletionRun } from './completion-run.ts';
+import { type CompletionEnd, type CompletionRun, heldBack } from './completion-run.ts';
 import { resultOf, type ResultRules } from './completion-result.ts';
 import { createCompletionSlots, type SlotGroup } from './completion-slots.ts';
 import { LeftCompletions } from './left-completions.ts';
@@ -44,6 +46,8 @@ export interface CompletionRunnerDeps extends ResultRules {
   readonly settings: ProcessorSettings;
   readonly buildRequest: BuildRequest;
   readonly endpointOf: RequestBuilder['endpointOf'];
+  /** Default: null. */
+  readonly holding?: Holding | null;
 }
 
 /** Where the order of a completion comes from. */
@@ -56,14 +60,14 @@ export interface OrderSource {
 
 export interface CompletionRunner {
   /** `answered` is called once, unless the run is aborted. */
-  start(run: CompletionRun, source: OrderSource, answered: (answer: CompletionAnswer) => void): void;
+  start(run: CompletionRun, source: OrderSource, answered: (answer: CompletionEnd) => void): void;
   /** Its lane is gone; the run lingers for a while, for the lane that may come. */
   leave(run: CompletionRun): void;
   /** The orphaned completion that this thread owes again, or null; `answered` is called as by `start`. */
   adopt(
     key: ThreadKey,
     completionId: string,
-    answered: (run: CompletionRun, answer: CompletionAnswer) => void,
+    answered: (run: CompletionRun, answer: CompletionEnd) => void,
   ): CompletionRun | null;
   /** Ends the orphaned runs, and stops checking timeouts: every other run has been aborted. */
   close(): void;
@@ -90,14 +94,14 @@ interface Failure {
 const detailCharactersMax = 500;
 
 export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRunner {
-  const { clock, entropy, settings } = deps;
+  const { clock, entropy, settings, holding = null } = deps;
   const slots = createCompletionSlots(settings.completionsInFlightMax, settings.completionsWaitingMax);
   const runs = new TransientSet<CompletionRun>();
   const left = new LeftCompletions();
   const closed = new AbortController();
   let checking = false;
 
-  async function drive(run: CompletionRun, source: OrderSource): Promise<CompletionAnswer> {
+  async function drive(run: CompletionRun, source: OrderSource): Promise<CompletionEnd> {
     const group = await groupOf(run, source);
     for (let attempt = 1; run.state === 'running'; attempt++) {
       const slot = slots.take(group) ? 'taken' : await waitForSlot(run, source, group);
@@ -109,6 +113,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       }
       const end = await stream(run, source).finally(() => slots.give(group));
       if (run.state !== 'running') break;
+      if (end === held) return heldBack; // (A6)
       if ('tools' in end) return await resultOf(deps, run.completionId, run.answer, end.tools);
       const waitMs =
         end.retryAfterMs ?? backoffMs(attempt, settings.modelRetryDelayMsFirst, settings.modelRetryDelayMsMax, entropy);
@@ -193,6 +198,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 
   async function consume(run: CompletionRun, source: OrderSource, answer: PartialAnswer): Promise<Ended> {
     run.host = null;
+    if (holding !== null && (await holding.holds(run.key))) throw new HeldBack();
     const request = await deps.buildRequest(source.atHand ?? (await source.read()), run.signal);
     if (!deps.tracing.tracer.isOn) return await ask(run, request, answer);
     const input = deps.tracing.withContent === true ? await request.prompt.last(messagesMax) : null;
@@ -260,6 +266,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     });
 
   function failureOf(error: unknown): Failure {
+    if (error instanceof HeldBack) return held;
     if (error instanceof ModelFault)
       return { code: error.code, detail: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs };
     if (error instanceof Fault)
@@ -298,7 +305,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       const ticket = runs.add(run);
       run.listen(answered);
       lookAfter();
-      const end = (answer: CompletionAnswer): void => {
+      const end = (answer: CompletionEnd): void => {
         runs.delete(ticket);
         run.answered(answer); // (A1)
       };
@@ -341,6 +348,10 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
 }
 
 const noOne = (): void => {};
+
+/** (A6) */
+class HeldBack extends Error {}
+const held: Failure = { code: 'HELD', detail: 'held back', retryable: false, retryAfterMs: null };
 
 const tooManyWait: Failure = {
   code: 'MODEL_FAILED',

@@ -17,7 +17,7 @@
 import { backoffMs } from '@dormouse/collections';
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
-import type { CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
+import { type CompletionEnd, type CompletionRun, heldBack } from '../completion/completion-run.ts';
 import { OwnFaultDetector, type SliceCounts } from './own-fault.ts';
 import type { Hold } from '../pay/held-deliveries.ts';
 import { needsNewerVersion } from './known-again.ts';
@@ -102,8 +102,11 @@ export class Lane implements LaneMemory {
     if (!isRedelivery(delivery)) this.#repayment?.hurry();
   }
 
-  answered(run: CompletionRun, answer: CompletionAnswer): void {
-    if (this.run === run) this.#push(answerItem(answer, run)); // (L3)
+  answered(run: CompletionRun, answer: CompletionEnd): void {
+    if (this.run !== run) return; // (L3)
+    if (answer !== heldBack) return this.#push(answerItem(answer, run));
+    this.#endRun(run);
+    this.settled();
   }
 
   /** Something may have been released: a lane that holds nothing any more is forgotten. */
@@ -246,7 +249,7 @@ export class Lane implements LaneMemory {
     }
   }
 
-  /** The answer is put aside and thus durable: the deliveries that led to its completion need not be held. */
+  /** Its answer is put aside, or its thread marked, durably: the deliveries that led to it need not be held. */
   #endRun(run: CompletionRun): void {
     this.run = null;
     run.hold.drop();

@@ -31,6 +31,7 @@ function scene(
   const loop = createDueTimers({
     timers,
     inputs: { ...inputs, consume: () => Promise.reject(new Error('not consumed')) },
+    holding: null,
     clock,
     logger: silent,
     settings: { timerPollMs: 1_000, timersFiringMax },

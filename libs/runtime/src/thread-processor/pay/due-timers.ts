@@ -5,12 +5,16 @@
 //   D1. A firing is published before its timer is dropped: it may come twice, under one input id, but is never lost.
 //   D2. A firing that cannot be decided now delays no other: each is published by itself, at most `timersFiringMax`.
 //   D3. A nearer timer wakes the loop; a clock that jumps is noticed within `timerPollMs`.
+//   D4. A timer of a tenant that is not active is dropped, and its thread marked: paid again, the thread sets it again,
+//       with its time. Left where it is, it would take the room of others. (holding H1)
 import { type Clock, type DueTimer, Fault, type InputBus, type Logger, type Timers } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
+import type { Holding } from '../../tenants/holding.ts';
 
 export interface DueTimersDeps {
   readonly timers: Timers;
   readonly inputs: InputBus;
+  readonly holding: Holding | null;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: { readonly timerPollMs: number; readonly timersFiringMax: number };
@@ -69,8 +73,9 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
     firing.add(nameOf(timer));
     try {
       const input = { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: due } as const;
-      await deps.inputs.publish({ tenant, thread }, input);
-      await timers.drop([timer]); // (D1)
+      const isHeld = deps.holding !== null && (await deps.holding.holds({ tenant, thread }));
+      if (!isHeld) await deps.inputs.publish({ tenant, thread }, input);
+      await timers.drop([timer]); // (D1, D4)
       failing = null;
     } catch (error) {
       report(error); // still stored: the next poll finds it again

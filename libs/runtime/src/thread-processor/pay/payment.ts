@@ -8,6 +8,7 @@
 //   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
 //   P4. The next completion starts last, when nothing else can fail.
 //   P5. A call that can never be handed over is settled: its thread gets that as an input; the debt is held until then.
+//   P6. Debts of a tenant that is not active are not paid: their thread is marked first. (holding H1)
 import {
   type DueTimer,
   Fault,
@@ -22,9 +23,10 @@ import {
   type WorkTopics,
 } from '@dormouse/ports';
 import { inputIds, type InvokeTool, type isOwed, own, unreachable } from '@dormouse/thread';
-import { type CompletionAnswer, CompletionRun } from '../completion/completion-run.ts';
+import { type CompletionEnd, CompletionRun } from '../completion/completion-run.ts';
 import type { CompletionOrder } from '../completion/completion-request.ts';
 import type { CompletionRunner, OrderSource } from '../completion/completion-runner.ts';
+import type { Holding } from '../../tenants/holding.ts';
 import type { FamilyMail, MailEffect } from './family-mail.ts';
 import type { ListsQuestions } from './question-list.ts';
 import type { Hold } from './held-deliveries.ts';
@@ -40,6 +42,7 @@ export interface PaymentDeps {
   readonly mail: FamilyMail;
   readonly listQuestions: ListsQuestions;
   readonly completions: CompletionRunner;
+  readonly holding: Holding | null;
   /** The thread as it is now: cached, or read. @throws Fault */
   readonly readState: (debtor: Pick<Debtor, 'key' | 'cacheKey'>) => Promise<BilledState>;
   readonly clock: { now(): number };
@@ -58,7 +61,7 @@ export interface Debtor {
   run: CompletionRun | null;
   /** Closing lanes start no completions: what they owe stays owed. */
   readonly isClosing: boolean;
-  answered(run: CompletionRun, answer: CompletionAnswer): void;
+  answered(run: CompletionRun, answer: CompletionEnd): void;
   /** Something held by this lane may have been released. */
   settled(): void;
 }
@@ -80,10 +83,12 @@ export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promis
   const { protocol } = deps;
   const ended = endedRun(debtor, bill.state);
   ended?.abort();
-  await handOver(deps, debtor, bill);
+  const { holding } = deps;
+  const isHeld = holding !== null && bill.debts.length > 0 && (await holding.holds(debtor.key)); // (P6)
+  if (!isHeld) await handOver(deps, debtor, bill);
   if (ended !== null) bill.hold.absorb(ended.hold); // (P3)
   if (ended !== null && debtor.run === ended) debtor.run = null;
-  const requested = owedCompletion(protocol, bill);
+  const requested = isHeld ? null : owedCompletion(protocol, bill);
   if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
 }
 

@@ -54,6 +54,8 @@ export interface StageOptions {
   readonly policies?: Partial<Policies>;
   /** The processor's ports are measured. */
   readonly metrics?: Metrics;
+  /** The processor looks whether a tenant is suspended. */
+  readonly hasTenants?: boolean;
 }
 
 export interface Actor {
@@ -139,6 +141,7 @@ export function createStage(options: StageOptions = {}): Stage {
         entropy: createSeededEntropy(1, node),
         logger: logger(lines),
         idKey: secret,
+        ...(options.hasTenants === true ? { tenantStores: ports } : {}),
         ...(protocol === undefined ? {} : { protocol }),
         ...(settings === undefined ? {} : { settings }),
       });

@@ -17,6 +17,8 @@
 //   D6. A call that waits (between attempts, at the gate, for another process) holds no place. A server's waiting calls
 //       take at most as much room as they leave free; a call beyond that is refused before it is begun, and the model
 //       gets the reason.
+//   D7. A call of a tenant that is not active is not sent: asked right before each POST, and of a call at most once
+//       before its claim. Claimed in vain, it is one whose outcome is unknown. (holding H1)
 import { type Place } from '@dormouse/collections';
 import {
   Fault,
@@ -48,6 +50,7 @@ import {
 import type { Invocation, OwedCall } from '../invocation.ts';
 import { TimedCancelToken, type CancelToken } from './cancel-token.ts';
 import { retryDelayMs } from './retry-schedule.ts';
+import type { Holding } from '../../tenants/holding.ts';
 import type { ServerGates } from './server-gate.ts';
 import type { DispatcherSettings } from '../settings.ts';
 
@@ -61,6 +64,7 @@ export interface DeliveryDeps {
   readonly entropy: Entropy;
   readonly logger: Logger;
   readonly settings: DispatcherSettings;
+  readonly holding: Holding | null;
   /** Ends POSTs that are under way; after that nothing is written any more. */
   readonly hardStop: AbortSignal;
 }
@@ -85,6 +89,9 @@ export interface Delivery {
   /** Whether so many calls to its server wait that one more is not begun. (D6) */
   readonly isCrowded: boolean;
 }
+
+/** Thrown when the call must wait until its tenant is active again. (D7) */
+export class HeldBack extends Error {}
 
 /** Thrown when waiting was ended from outside. */
 export class Interrupted extends Error {}
@@ -181,6 +188,7 @@ async function attempt(
   let outcome: SendOutcome | null = null;
   let at = 0;
   try {
+    if (deps.holding !== null && (await deps.holding.holds(delivery.key))) throw new HeldBack(); // (D7)
     const may = await begin();
     if (may !== 'go') return may;
     at = clock.now();

@@ -27,6 +27,7 @@ import { createCallbackTokens, type CallbackTokens } from '../../callback-gatewa
 import { sealCommit } from '../../log/envelope.ts';
 import type { Service } from '../../service.ts';
 import type { DispatcherSettings } from '../settings.ts';
+import type { Holding } from '../../tenants/holding.ts';
 import { createToolDispatcher } from '../tool-dispatcher.ts';
 
 export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
@@ -74,7 +75,10 @@ export interface Stage {
   store(manifest: object): Promise<string>;
   /** Appends a commit that has decided this input. */
   decide(input: string): Promise<void>;
-  dispatcher(settings?: Partial<DispatcherSettings>, ports?: Partial<MemoryPorts>): Promise<Service>;
+  dispatcher(
+    settings?: Partial<DispatcherSettings>,
+    ports?: Partial<MemoryPorts> & { readonly holding?: Holding },
+  ): Promise<Service>;
   /** Hands a debt to the work bus; resolves to a flag that turns true when it was paid. */
   owe(
     effect: WorkTopics['dispatches']['effect'],

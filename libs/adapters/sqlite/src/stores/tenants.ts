@@ -1,0 +1,66 @@
+// Tenants, and their threads that are held. Ports: ports/tenants.ts, ports/held-threads.ts.
+import {
+  decodeCursor,
+  encodeCursor,
+  type HeldThread,
+  type HeldThreads,
+  invalidCursor,
+  type TenantRecord,
+  type Tenants,
+} from '@dormouse/ports';
+import type { Reader } from '../file/database.ts';
+import type { GroupWriter } from '../writer/group-writer.ts';
+import { documentOf, type DocumentRow } from './document.ts';
+
+const insert = 'INSERT INTO tenants (id, state, document) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+const select = 'SELECT document FROM tenants WHERE id = ?';
+const selectPage = 'SELECT document FROM tenants WHERE id > ? ORDER BY id LIMIT ?';
+const selectDeleting = "SELECT document FROM tenants WHERE state = 'deleting' ORDER BY id";
+const replace = 'UPDATE tenants SET state = ?, document = ? WHERE id = ? AND document = ?';
+
+const parsed = ({ document }: DocumentRow): TenantRecord => JSON.parse(document) as TenantRecord;
+
+export function createTenants(writer: GroupWriter, reader: Reader): Tenants {
+  return {
+    insert: async (tenant) =>
+      (await writer.rows('prompt', insert, [[tenant.id, tenant.state, JSON.stringify(tenant)]])) === 1,
+    get: async (id) => documentOf<TenantRecord>(reader.one(select, id)),
+    list: async ({ limit, cursor }) => {
+      const [after = ''] = cursor === null ? [] : decodeCursor(cursor);
+      if (typeof after !== 'string') throw invalidCursor();
+      const rows = reader.all<DocumentRow>(selectPage, after, limit + 1);
+      const data = rows.slice(0, limit).map(parsed);
+      const last = data.at(-1);
+      return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.id]) : null };
+    },
+    // The text of an object that was read is the text that is stored.
+    replace: async (tenant, seen) => {
+      const parameters = [tenant.state, JSON.stringify(tenant), tenant.id, JSON.stringify(seen)];
+      return (await writer.rows('prompt', replace, [parameters])) === 1;
+    },
+    deleting: async () => reader.all<DocumentRow>(selectDeleting).map(parsed),
+  };
+}
+
+/** A replaced row gets a new number, which was never used. */
+const hold = 'INSERT OR REPLACE INTO held_threads (tenant, thread) VALUES (?, ?)';
+const selectTenants = 'SELECT DISTINCT tenant FROM held_threads ORDER BY tenant';
+const selectHeld =
+  'SELECT tenant, thread, mark FROM held_threads WHERE tenant = ? AND thread > ? ORDER BY thread LIMIT ?';
+const removeHeld = 'DELETE FROM held_threads WHERE mark = ? AND tenant = ? AND thread = ?';
+
+export function createHeldThreads(writer: GroupWriter, reader: Reader): HeldThreads {
+  return {
+    hold: async ({ tenant, thread }) => {
+      await writer.rows('prompt', hold, [[tenant, thread]]);
+    },
+    tenants: async () => reader.all<{ tenant: string }>(selectTenants).map(({ tenant }) => tenant),
+    list: async (tenant, after, limit) =>
+      reader
+        .all<HeldThread>(selectHeld, tenant, after ?? '', limit)
+        .map(({ thread, mark }) => ({ tenant, thread, mark })),
+    remove: async ({ tenant, thread, mark }) => {
+      await writer.rows('prompt', removeHeld, [[mark, tenant, thread]]);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+// The contract of `TenantEraser`, for every adapter: rows of every store that it empties, of two tenants.
+import { describe, expect, it } from 'vitest';
+import type { Stores, ThreadKey, ThreadRow } from '../index.ts';
+import { commitOf, freshKey } from './samples.ts';
+import { openedOnce, type UnderTest } from './under-test.ts';
+
+export type TenantEraserUnderTest = Omit<Stores, 'inputs' | 'work' | 'dedup' | 'feed' | 'rates'>;
+
+const at = 1_700_000_000_000;
+const page = { limit: 10, cursor: null };
+const forEver = 4_000_000_000_000;
+
+const rowOf = (key: ThreadKey): ThreadRow => ({
+  ...key,
+  ...{ status: 'idle', agent: 'support', agentVersion: 1, parent: null, family: key.thread, userId: 'ann' },
+  ...{ externalId: 'x-1', title: 'A title', metadata: { team: 'one' }, createdAt: at, updatedAt: at, position: 1 },
+  opening: null,
+});
+
+/** One row of each kind. */
+async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void> {
+  const { tenant, thread } = key;
+  await stores.log.append([{ commit: commitOf(key, 0), owes: false }]);
+  await stores.directory.insert(rowOf(key));
+  await stores.timers.set([{ ...key, timerId: 'tmr_1', due: forEver }]);
+  await stores.blobs.put(tenant, 'a'.repeat(64), new Uint8Array([1, 2, 3]), 'text/plain');
+  await stores.secrets.put({ tenant, name: 'token', origins: [], sealed: 'sealed', createdAt: at });
+  await stores.toolsets.put({ tenant, sha256: 'b', manifest: '{}' });
+  await stores.toolsets.putLastGood(tenant, 'https://tools.example', 'b');
+  await stores.apiKeys.insert({
+    ...{ id: `key_${thread}`, tenant, name: 'ci', keySha256: `sha_${thread}`, scopes: ['read'] },
+    ...{ createdAt: at, expiresAt: null },
+  });
+  await stores.idempotency.claim(tenant, 'POST /v1/threads', 'k', 'c', at, 1_000);
+  await stores.ledger.claim(key, 'call_1', 'nonce', at);
+  await stores.parked.park(key, 'why', at);
+  await stores.revokedTokens.add({ ...key, id: 'tok_1' }, forEver);
+  await stores.heldThreads.hold(key);
+}
+
+/** Which of these rows are there. */
+async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<readonly boolean[]> {
+  const { tenant, thread } = key;
+  return [
+    (await stores.log.head(key)) !== null,
+    (await stores.directory.get(key)) !== null,
+    (await stores.directory.list(tenant, { metadata: { team: 'one' } }, page)).data.length === 1,
+    (await stores.blobs.get(tenant, 'a'.repeat(64))) !== null,
+    (await stores.secrets.get(tenant, 'token')) !== null,
+    (await stores.toolsets.get(tenant, 'b')) !== null,
+    (await stores.toolsets.lastGood(tenant, 'https://tools.example')) !== null,
+    (await stores.apiKeys.bySha256(`sha_${thread}`)) !== null,
+    (await stores.ledger.read(key, 'call_1')) !== null,
+    (await stores.parked.mark(key)) !== null,
+    (await stores.revokedTokens.among([{ ...key, id: 'tok_1' }])).length === 1,
+    (await stores.heldThreads.list(tenant, null, 1)).length === 1,
+    (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
+  ];
+}
+
+export function tenantEraserContract(name: string, make: () => Promise<UnderTest<TenantEraserUnderTest>>): void {
+  describe(`TenantEraser contract: ${name}`, () => {
+    const opened = openedOnce(make);
+    const freshTenant = (): string => freshKey().thread.toLowerCase().replaceAll('_', '-');
+
+    it('(E1) deletes what a tenant has, also of one whose id begins another’s, and nothing else', async () => {
+      const stores = await opened.get();
+      const gone = freshKey(freshTenant());
+      const other = freshKey(`${gone.tenant}-2`);
+      for (const key of [gone, other]) await fill(stores, key);
+      const before = await found(stores, other);
+      expect(await found(stores, gone)).toEqual(before);
+      expect(before).not.toContain(false);
+      expect(await stores.eraser.erase(gone.tenant)).toBeGreaterThan(10);
+      const after = await found(stores, gone);
+      expect(after.filter(Boolean)).toHaveLength(0);
+      expect(await found(stores, other)).toEqual(before);
+    });
+
+    it('(E2) finds nothing the second time, and nothing of a tenant that never was', async () => {
+      const stores = await opened.get();
+      const key = freshKey(freshTenant());
+      expect(await stores.eraser.erase(key.tenant)).toBe(0);
+      await fill(stores, key);
+      await stores.eraser.erase(key.tenant);
+      expect(await stores.eraser.erase(key.tenant)).toBe(0);
+    });
+  });
+}

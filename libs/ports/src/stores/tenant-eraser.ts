@@ -1,0 +1,14 @@
+// Deletes what the stores of an installation have of a tenant. Not here: what a bus keeps until its retention ends, and
+// what backups have.
+//
+// Contract (contracts/tenant-eraser.contract.ts):
+//   E1. Rows of other tenants stay as they are.
+//   E2. An erasure that was broken off is continued by the next call; one that finds nothing answers 0.
+
+export interface TenantEraser {
+  /**
+   * Deletes the tenant's rows from every store but the registry of tenants. Resolves with how many there were, when
+   * their absence is durable. (E2) @throws Fault UNAVAILABLE
+   */
+  erase(tenant: string): Promise<number>;
+}

@@ -1,0 +1,113 @@
+import { type MemoryPorts, type Topology } from '@dormouse/adapter-memory';
+import { newTenant, type TenantState } from '@dormouse/ports';
+import { describe, expect, it } from 'vitest';
+import { openCommit } from '../log/envelope.ts';
+import {
+  type Actor,
+  calls,
+  inTurn,
+  invoked,
+  key,
+  message,
+  opened,
+  type Play,
+  result,
+  says,
+  type Stage,
+} from '../thread-processor/spec/processor-stage.ts';
+
+interface Suspended {
+  readonly stage: Stage;
+  readonly actor: Actor;
+}
+
+async function put({ tenants }: MemoryPorts, state: TenantState): Promise<void> {
+  const seen = await tenants.get(key.tenant);
+  if (seen === null) await tenants.insert(newTenant(key.tenant, 0, { state }));
+  else await tenants.replace({ ...seen, state }, seen);
+}
+
+/** A thread whose tenant is suspended after its first message has led as far as it goes. */
+async function suspended(topology: Topology, ...plays: readonly Play[]): Promise<Suspended> {
+  const at = await opened({ topology, hasTenants: true, play: inTurn(...plays) });
+  await at.actor.ports.inputs.publish(key, message('first'));
+  await at.stage.clock.advance(100);
+  await put(at.actor.ports, 'suspended');
+  await at.stage.clock.advance(1_000);
+  return at;
+}
+
+const heldOf = async ({ ports }: Actor): Promise<number> => (await ports.heldThreads.list(key.tenant, null, 9)).length;
+
+describe.each(['standalone', 'durable'] as const)('a suspended tenant, %s', (topology) => {
+  it('H1 asks nothing: what it was owed is paid once, when it is resumed', async () => {
+    const { stage, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(120_000);
+    expect(stage.told().slice(-2)).toEqual(['ToolCallSettled', 'CompletionRequested']); // taken
+    expect([stage.asked.length, await heldOf(actor)]).toEqual([1, 1]);
+    await put(actor.ports, 'active');
+    await stage.clock.advance(5_000);
+    expect(stage.told().slice(-2)).toEqual(['CompletionRequested', 'CompletionRecorded']);
+    expect([stage.asked.length, await heldOf(actor)]).toEqual([2, 0]); // (H2)
+    await actor.service.stop(0);
+  });
+
+  it('H1 loses nothing over a restart', async () => {
+    const { stage, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(1_000);
+    const stopped = actor.service.stop(1_000);
+    await stage.clock.advance(5_000);
+    await stopped;
+    const next = await stage.processor('p2');
+    await stage.clock.advance(60_000);
+    expect(stage.asked).toHaveLength(1);
+    await put(next.ports, 'active');
+    await stage.clock.advance(5_000);
+    expect([stage.told().at(-1), stage.asked.length, await heldOf(next)]).toEqual(['CompletionRecorded', 2, 0]);
+    await next.service.stop(0);
+  });
+
+  it('sends no call, and sends it once it is resumed', async () => {
+    const { stage, actor } = await suspended(topology, says('hello'), calls('weather', '{}'), says('sunny'));
+    await put(actor.ports, 'active');
+    await stage.clock.advance(1_000);
+    await actor.ports.inputs.publish(key, message('second'));
+    await put(actor.ports, 'suspended'); // between the question and its answer, or before: either is held
+    await stage.clock.advance(30_000);
+    const sent = (): number => stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
+    const before = sent();
+    await put(actor.ports, 'active');
+    await stage.clock.advance(5_000);
+    expect(sent()).toBe(1);
+    expect(before).toBeLessThanOrEqual(1);
+    await actor.service.stop(0);
+  });
+
+  it('fires its timers late, with the time that they were for', async () => {
+    const { stage, actor } = await suspended(topology, calls('sleep', '{"seconds": 60}'), says('awake'));
+    await stage.clock.advance(300_000);
+    expect(stage.told()).not.toContain('TimerFired');
+    expect(await actor.ports.timers.next()).toBeNull(); // it takes no room of others
+    await put(actor.ports, 'active');
+    await stage.clock.advance(5_000);
+    const events = stage
+      .commits()
+      .flatMap((commit) => openCommit(commit).events.map((event) => ({ event, at: commit.at })));
+    const fired = events.find(({ event }) => event.type === 'TimerFired');
+    if (fired?.event.type !== 'TimerFired') throw new Error('no timer fired');
+    expect(fired.at - fired.event.scheduledFor).toBeGreaterThan(200_000);
+    expect(stage.told().at(-1)).toBe('CompletionRecorded');
+    await actor.service.stop(0);
+  });
+
+  it('H4 that is deleted is never paid for', async () => {
+    const { stage, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await put(actor.ports, 'deleting');
+    await stage.clock.advance(120_000);
+    expect(stage.asked).toHaveLength(1);
+    await actor.service.stop(0);
+  });
+});

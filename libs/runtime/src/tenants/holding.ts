@@ -1,0 +1,145 @@
+// What happens to the debts of a tenant that is not active: they are not paid, and their thread is marked; once the
+// tenant is active again, the thread's owner pays everything that its commits still owe.
+//
+// Everything that pays asks here first: the payment of a commit, a completion before each attempt, a call before each
+// POST, a notice, a due timer.
+//
+// Invariants:
+//   H1. The mark is durable before the debt is let go of: before a delivery is released, a message is handled, a timer
+//       is dropped. What was let go of is found again by the mark, after a crash too.
+//   H2. A mark is removed when the wake that was sent because of it has been released: what it led to is handled then.
+//       A mark that was made again meanwhile stays. (ports/held-threads.ts L2)
+//   H3. Paying again is harmless: same ids, same content. (payment P2)
+//   H4. A tenant that is being deleted, or was, is never paid for: its marks go with its other rows.
+import {
+  type Clock,
+  Fault,
+  type HeldThread,
+  type HeldThreads,
+  type InputBus,
+  type Logger,
+  repayWake,
+  type ThreadDelivery,
+  type ThreadKey,
+} from '@dormouse/ports';
+import type { TenantRecords } from './tenant-records.ts';
+
+/** Null stands for it where no tenant is ever suspended. */
+export interface Holding {
+  /** True when the thread's tenant is not active; then the thread is marked, durably. (H1) @throws Fault */
+  holds(key: ThreadKey): Promise<boolean>;
+}
+
+export function createHolding({
+  records,
+  heldThreads,
+}: {
+  readonly records: Pick<TenantRecords, 'isActive'>;
+  readonly heldThreads: Pick<HeldThreads, 'hold'>;
+}): Holding {
+  return {
+    async holds({ tenant, thread }) {
+      if (await records.isActive(tenant)) return false;
+      await heldThreads.hold({ tenant, thread });
+      return true;
+    },
+  };
+}
+
+export interface HeldWakes {
+  start(): void;
+  /** The delivery, which removes its mark when it is released; any other delivery as it is. (H2) */
+  followed(delivery: ThreadDelivery): ThreadDelivery;
+  stop(): Promise<void>;
+}
+
+const lookEveryMs = 1_000;
+const threadsAtOnce = 100;
+/** A wake that has not removed its mark is sent again after this long: its owner may have died. */
+const wakeAgainMs = 60_000;
+
+/** Wakes the marked threads of tenants that are active, whichever process owns them. */
+export function createHeldWakes(deps: {
+  readonly records: Pick<TenantRecords, 'isActive'>;
+  readonly heldThreads: HeldThreads;
+  readonly inputs: Pick<InputBus, 'publish'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): HeldWakes {
+  const { records, heldThreads, inputs, clock, logger } = deps;
+  const stopped = new AbortController();
+  /** When the wake of a mark was sent from here. */
+  const sent = new Map<string, number>();
+  let running: Promise<void> = Promise.resolve();
+  let failing = false;
+
+  function wake(held: HeldThread): void {
+    const { tenant, thread, mark } = held;
+    const name = nameOf(held);
+    const now = clock.now();
+    if (now - (sent.get(name) ?? Number.NEGATIVE_INFINITY) < wakeAgainMs) return;
+    sent.set(name, now);
+    // Each separately: the bus of one process answers when the thread has taken it.
+    inputs.publish({ tenant, thread }, { ...repayWake(0), heldMark: mark }).catch((error: unknown) => {
+      sent.delete(name); // the mark is still there: the next look sends it again
+      report(error);
+    });
+  }
+
+  async function wakeAll(tenant: string): Promise<void> {
+    for (let after: string | null = null; !stopped.signal.aborted;) {
+      const held: readonly HeldThread[] = await heldThreads.list(tenant, after, threadsAtOnce);
+      for (const each of held) wake(each);
+      after = held.at(-1)?.thread ?? null;
+      if (held.length < threadsAtOnce) return;
+    }
+  }
+
+  async function look(): Promise<void> {
+    for (const [name, at] of sent) if (clock.now() - at >= wakeAgainMs) sent.delete(name);
+    for (const tenant of await heldThreads.tenants())
+      if (!stopped.signal.aborted && (await records.isActive(tenant))) await wakeAll(tenant); // (H4)
+    failing = false;
+  }
+
+  function report(error: unknown): void {
+    const code = error instanceof Fault ? error.code : String(error);
+    if (!failing && !stopped.signal.aborted) logger.warn('held_threads_failing', { code });
+    failing = true;
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      await look().catch(report);
+      await clock.sleep(lookEveryMs, stopped.signal);
+    }
+  }
+
+  return {
+    start: () => {
+      running = run();
+    },
+    followed: (delivery) => {
+      if (delivery.what !== 'input' || delivery.input.kind !== 'ReplayWake') return delivery;
+      const { tenant, thread, input, trace } = delivery;
+      const { heldMark: mark } = delivery.input;
+      if (mark === undefined) return delivery;
+      return {
+        ...{ what: 'input', tenant, thread, input, trace },
+        decided: (version) => delivery.decided(version),
+        isWithdrawn: () => delivery.isWithdrawn?.() === true,
+        release: () => {
+          delivery.release();
+          sent.delete(nameOf({ tenant, thread, mark }));
+          heldThreads.remove({ tenant, thread, mark }).catch(report); // (H2) it stays, and is sent again
+        },
+      };
+    },
+    stop: async () => {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+const nameOf = ({ tenant, thread, mark }: HeldThread): string => `${tenant} ${thread} ${mark}`;

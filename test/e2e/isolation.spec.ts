@@ -1,0 +1,215 @@
+// Tenant B sends every operation of the API with what belongs to tenant A: ids, names, cursors, positions of streams,
+// hashes of blobs, idempotency keys. An operation that has no entry here fails the first test.
+import { allOperations, examples } from '@dormouse/host';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, openThread, say, scriptedAgent, type System } from './conversation.ts';
+import { driveToolServer, type DrivenToolServer } from './driven-tool-server.ts';
+import type { Answer, Json } from './standalone-process.ts';
+import { endSystems, startSystem } from './system.ts';
+
+/**
+ * `absent`: not found, as if it were nowhere, or forbidden. `own`: it is about what the caller has; whatever it
+ * answers, nothing of another tenant is in it. `platform`, `installation`: no key of a customer is good for it. Else
+ * the reason why it is not sent.
+ */
+type Entry = 'absent' | 'own' | 'platform' | 'installation' | { readonly notSent: string };
+
+const table: Readonly<Record<string, Entry>> = {
+  ...of('own', ['createAgent', 'listAgents', 'listModels', 'listSecrets', 'createToolServer', 'listToolServers']),
+  ...of('own', ['openThread', 'listThreads', 'listTenantEvents', 'listInbox', 'decideBatch', 'listParked', 'getUsage']),
+  ...of('own', [
+    'reconcile',
+    'createApiKey',
+    'listApiKeys',
+    'createSessionLink',
+    'importBlob',
+    'importThread',
+    'getSession',
+  ]),
+  ...of('own', ['aiSdkSend', 'aiSdkResume', 'aiSdkMessages', 'aiSdkStop', 'agUiRun', 'putSecret', 'signOut']),
+  ...of('own', ['listAudit', 'exportAudit', 'getAuditKeys']),
+  ...of('absent', ['getAgent', 'getAgentVersion', 'deleteAgent', 'deleteSecret', 'getToolServer', 'patchToolServer']),
+  ...of('absent', ['deleteToolServer', 'probeToolServer', 'tryTool', 'pauseToolServer', 'resumeToolServer']),
+  ...of('absent', ['getThread', 'patchThread', 'forkThread', 'interruptThread', 'retryThread', 'closeThread']),
+  ...of('absent', ['postMessage', 'listMessages', 'listEvents', 'listCommits', 'listToolCalls', 'listTurns']),
+  ...of('absent', ['cancelToolCall', 'listSubscriptions', 'cancelSubscription', 'listViews', 'listChildren']),
+  ...of('absent', ['refreshToolsets', 'migrateThread', 'listSchedules', 'addSchedule', 'removeSchedule']),
+  ...of('absent', ['listChoices', 'answerChoice', 'answerInboxChoice', 'getBlob', 'issueThreadToken']),
+  ...of('absent', ['revokeThreadToken', 'getParked', 'replayParked', 'dropParked', 'revokeApiKey', 'rerollApiKey']),
+  ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
+  signIn: { notSent: 'its key is in its body; another key is another tenant' },
+  ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),
+};
+
+function of(entry: Entry, ids: readonly string[]): Readonly<Record<string, Entry>> {
+  return Object.fromEntries(ids.map((id) => [id, entry]));
+}
+
+const platformKey = 'platform-key-of-the-specs';
+const canary = 'canary-of-tenant-a';
+const idempotencyKey = 'one-key-of-both';
+let a: System;
+let b: System;
+let tools: DrivenToolServer;
+/** What belongs to A, by the name of the path's segment before it. */
+let ids: Readonly<Record<string, string>>;
+/** Everything of A that must not be in an answer to B. */
+let secrets: readonly string[];
+
+beforeAll(async () => {
+  const at = await startSystem({ DORMOUSE_PLATFORM_KEY: platformKey });
+  const tenant = async (id: string): Promise<System> => {
+    const { key } = (await at.request('POST', '/v1/tenants', { id }, { key: platformKey })).json;
+    return { ...at, key, request: (method, path, body, sent) => at.request(method, path, body, { key, ...sent }) };
+  };
+  [a, b] = [await tenant('tenant-a'), await tenant('tenant-b')];
+  tools = await driveToolServer(a);
+  const large = `${canary} ${'x'.repeat(70_000)}`; // a blob
+  const script = [[{ text: `${canary} said` }], [{ tool_call: { name: 'work' } }], [{ text: 'later' }]];
+  const approve = { policies: { approve: { mode: 'all' } } };
+  const agent = await scriptedAgent(a, script, { tool_servers: [tools.name], ...approve });
+  const thread = await openThread(a, agent, { title: canary, external_id: `${canary}-chat`, user_id: canary });
+  await say(a, thread, large);
+  await a.request('POST', `/v1/threads/${thread}/messages`, { text: 'work' });
+  const choice = await eventually(async () => (await a.request('GET', '/v1/choices')).json.data[0]);
+  const token = (await a.request('POST', `/v1/threads/${thread}/tokens`, { can: ['read'] })).json;
+  await a.request('PUT', '/v1/secrets/secret-of-a', { value: canary, origins: ['https://a.example'] });
+  await a.request('POST', `/v1/threads/${thread}/schedules`, examples['addSchedule']?.body);
+  const schedule = await eventually(
+    async () => (await a.request('GET', `/v1/threads/${thread}/schedules`)).json.data[0],
+  );
+  const apiKey = (await a.request('POST', '/v1/api-keys', { name: 'key-of-a', scopes: ['read'] })).json;
+  const sha256 = createHash('sha256').update(large).digest('hex');
+  ids = {
+    ...{ agents: agent, versions: '1', secrets: 'secret-of-a', 'tool-servers': tools.name, threads: thread },
+    ...{ parked: thread, 'tool-calls': choice.tool_call_id, subscriptions: choice.tool_call_id, choices: choice.id },
+    ...{ schedules: schedule.id, blobs: sha256, tokens: token.id, 'api-keys': apiKey.id, tenants: 'tenant-a' },
+    ...{ 'ai-sdk': agent, 'ag-ui': agent, '{agent}': `${canary}-chat` },
+  };
+  secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];
+});
+afterAll(async () => {
+  await tools.close();
+  await endSystems();
+});
+
+/** The path of an operation with what belongs to A. */
+function pathOf(path: string): string {
+  const segments = path.split('/');
+  return segments
+    .map((segment, index) => {
+      if (!segment.startsWith('{')) return segment;
+      const id = ids[segments[index - 1] ?? ''];
+      if (id === undefined) throw new Error(`${path}: nothing of A stands for ${segment}`);
+      return encodeURIComponent(id);
+    })
+    .join('/');
+}
+
+/** Bodies that name what belongs to A, where the example does not fit. */
+const bodies = (): Readonly<Record<string, unknown>> => ({
+  openThread: { agent: ids['agents'], external_id: `${canary}-chat`, if_exists: 'return' },
+  decideBatch: { decisions: [{ id: ids['choices'], decision: 'allow' }] },
+  forkThread: { position: 1 },
+  tryTool: { operation: 'work', arguments: {} },
+  dropParked: { input: 'c:1' },
+  patchToolServer: { forward_user_id: true },
+  createToolServer: { name: 'tools-of-b', base_url: 'https://tools-of-b.example' },
+  createAgent: { name: 'agent-of-b', model: { provider: 'demo' }, tool_servers: [ids['tool-servers']] },
+  migrateThread: { tool_servers: { [ids['tool-servers'] ?? '']: 'https://b.example' } },
+  reconcile: { pay: false },
+});
+
+const bodyOf = (id: string): unknown => bodies()[id] ?? examples[id]?.body;
+
+/** As B, with A's idempotency key. */
+function send(id: string, method: string, path: string): Promise<Answer> {
+  return b.request(method, pathOf(path), bodyOf(id), { headers: { 'idempotency-key': idempotencyKey } });
+}
+
+const leaksIn = (answer: Answer): readonly string[] => secrets.filter((secret) => answer.text.includes(secret));
+
+it('has an entry for every operation, and no other', () => {
+  expect(Object.keys(table).toSorted()).toEqual(allOperations.map(({ id }) => id).toSorted());
+});
+
+describe('B, with what belongs to A,', () => {
+  // What makes something of B's own under a name of A comes last.
+  const sent = (['absent', 'platform', 'installation', 'own'] as const).flatMap((entry) =>
+    allOperations.filter(({ id }) => table[id] === entry),
+  );
+
+  it.each(sent.map((operation) => [operation.id, operation] as const))(
+    'gets nothing of it: %s',
+    async (id, operation) => {
+      const { method, path } = operation;
+      const answer = await send(id, method, path);
+      if (table[id] === 'absent') expect([404, 403], `${id}: ${answer.status} ${answer.text}`).toContain(answer.status);
+      if (table[id] === 'platform' || table[id] === 'installation') expect(answer.status).toBe(403);
+      expect(answer.status, answer.text).toBeLessThan(500);
+      if (id !== 'aiSdkSend' && id !== 'agUiRun')
+        expect(leaksIn(answer).filter((leak) => !sentByB(id, leak))).toEqual([]);
+      expect(answer.headers.get('idempotency-replayed')).toBeNull();
+    },
+  );
+
+  it('sees no metrics, which have names of A', async () => {
+    expect([403, 404]).toContain((await b.request('GET', '/metrics')).status);
+  });
+
+  it('is answered by no cursor of A', async () => {
+    const lists = allOperations.filter(
+      ({ id, method, query }) => method === 'GET' && query !== undefined && id !== 'getThread',
+    );
+    let cursors = 0;
+    for (const { id, path } of lists) {
+      const first = await a.request('GET', `${pathOf(path)}?limit=1`);
+      const cursor: string | null | undefined = first.status === 200 ? first.json.next_cursor : null;
+      if (cursor === null || cursor === undefined) continue;
+      cursors += 1;
+      const answer = await b.request('GET', `${pathOf(path)}?limit=1&cursor=${encodeURIComponent(cursor)}`);
+      expect([200, 404, 422], `${id}: ${answer.status}`).toContain(answer.status);
+      expect(leaksIn(answer)).toEqual([]);
+    }
+    expect(cursors).toBeGreaterThan(3);
+  });
+
+  it('resumes no stream of A', async () => {
+    const headers = { authorization: `Bearer ${b.key}`, accept: 'text/event-stream', 'last-event-id': '1' };
+    const open = await fetch(`${b.url}/v1/threads/${ids['threads']}/events`, { headers });
+    expect(open.status).toBe(404);
+    await open.body?.cancel();
+    const { next_cursor: cursor } = (await a.request('GET', '/v1/events?limit=1')).json;
+    const page = await b.request('GET', `/v1/events?after=${encodeURIComponent(cursor)}`);
+    expect([200, 422]).toContain(page.status);
+    expect(leaksIn(page)).toEqual([]);
+  });
+
+  it('reads no blob of A through a thread of its own', async () => {
+    const own = await openThread(b, await scriptedAgent(b, [[{ text: 'mine' }]], { tool_servers: [] }));
+    expect((await b.request('GET', `/v1/threads/${own}/blobs/${ids['blobs']}`)).status).toBe(404);
+    expect((await a.request('GET', `/v1/threads/${ids['threads']}/blobs/${ids['blobs']}`)).status).toBe(200);
+  });
+
+  it('is no holder of A’s tokens, and the other way round', async () => {
+    const token = (await a.request('POST', `/v1/threads/${ids['threads']}/tokens`, { can: ['read'] })).json.token;
+    const own = await openThread(b, await scriptedAgent(b, [[{ text: 'mine' }]], { tool_servers: [] }));
+    expect((await b.request('GET', `/v1/threads/${own}`, undefined, { key: token })).status).toBe(403);
+    expect((await a.request('GET', `/v1/threads/${own}`)).status).toBe(404);
+  });
+
+  it('has changed nothing of A', async () => {
+    const found = await a.request('GET', `/v1/threads/${ids['threads']}`);
+    expect(found.json).toMatchObject({ title: canary, status: 'waiting' });
+    const { data } = (await a.request('GET', '/v1/choices')).json;
+    expect(data.map(({ id }: Json) => id)).toEqual([ids['choices']]);
+    expect((await a.request('GET', `/v1/agents/${ids['agents']}`)).status).toBe(200);
+    expect((await a.request('GET', `/v1/tool-servers/${ids['tool-servers']}`)).json.paused).toBe(false);
+    expect((await a.request('GET', '/v1/agents', undefined, { key: a.key })).status).toBe(200);
+  });
+});
+
+/** What B has sent itself may come back: in a name, or in the outcome of a decision. */
+const sentByB = (id: string, leak: string): boolean =>
+  JSON.stringify([bodyOf(id) ?? null, pathOf(allOperations.find((each) => each.id === id)?.path ?? '')]).includes(leak);
