@@ -50,6 +50,7 @@ it('I-01 I-03 I-05 I-07 I-10 I-24 a store that is killed and started again under
     act: async ({ servers: { mongo } }, say) => {
       say('killed');
       mongo.kill('SIGKILL');
+      await sleep(3_000); // its processes end
       await mongo.restart();
       await sleep(15_000);
       say('stopped in order');
