@@ -1,7 +1,8 @@
 // The audit beside a running system: what was done is in it, once, in a chain that an offline check accepts.
 import { type AuditKey, type AuditRow, verifyAudit } from '@dormouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openThread, type System } from './conversation.ts';
+import { eventually, openThread, say, scriptedAgent, sentCalls, type System } from './conversation.ts';
+import { driveToolServer, toolCall } from './driven-tool-server.ts';
 import { endSystems, startSystem } from './system.ts';
 
 let at: System;
@@ -66,6 +67,36 @@ describe('the audit', () => {
     expect((await at.request('POST', '/v1/api-keys', { name: 'x' })).status).toBe(422);
     const rows = (await rowsOf()).filter(({ seq }) => seq > before);
     expect(rows.map(({ action, target }) => [action, target])).toEqual([['key.created', first.json.id]]);
+  });
+
+  it('has who allowed a call, when it was sent, and what a key was refused', async () => {
+    const tools = await driveToolServer(at);
+    const policies = { approve: { mode: 'all' } };
+    const agent = await scriptedAgent(at, [[toolCall('work', {})], [{ text: 'done' }]], {
+      ...{ policies, tool_servers: [tools.name] },
+    });
+    const thread = await openThread(at, agent);
+    const choice = (await say(at, thread, 'work')).waiting_on[0];
+    const made = await at.request('POST', '/v1/api-keys', { name: 'answerer', scopes: ['approvals:write'] });
+    const before = (await rowsOf('&order=desc')).at(0)?.seq ?? 0;
+    const { key } = made.json;
+    expect((await at.request('GET', '/v1/audit', undefined, { key })).status).toBe(403);
+    const decision = { decision: 'allow', decided_by: 'ann' };
+    await at.request('POST', `/v1/choices/${choice.id}`, decision, { key });
+    const call = await eventually(async () => {
+      const rows = (await rowsOf()).filter(({ seq }) => seq > before);
+      return rows.length >= 3 && rows;
+    });
+    expect(call).toMatchObject([
+      { actor: made.json.id, action: 'auth.forbidden', outcome: 'This key lacks the scope tenant:admin.' },
+      { actor: made.json.id, action: 'choice.allowed', target: choice.id, from: '127.0.0.1' },
+      { actor: thread, action: 'tool_call.sent', outcome: 'sent', from: null },
+    ]);
+    const [sent] = await sentCalls(at, thread);
+    expect(call[2]?.target).toBe(sent?.tool_call_id);
+    await at.request('DELETE', `/v1/api-keys/${made.json.id}`);
+    await eventually(async () => (await at.request('GET', '/v1/agents', undefined, { key })).status === 401);
+    expect((await rowsOf('&action=auth.failed')).at(-1)).toMatchObject({ actor: made.json.id, outcome: 'revoked' });
   });
 
   it('is read by pages, by action and by time, and only with tenant:admin', async () => {

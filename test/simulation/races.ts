@@ -130,7 +130,8 @@ const happenings = {
   async approval({ key, serving, clock, events }: Scene): Promise<void> {
     const asked = events().find((event) => event.type === 'ChoiceRequested');
     if (asked?.type !== 'ChoiceRequested') return;
-    const answer = { answer: { answer: 'decision', decision: 'allow' }, reason: null, decidedBy: null } as const;
+    const by = { actor: 'client', from: null, requestId: null };
+    const answer = { answer: { answer: 'decision', decision: 'allow' }, reason: null, decidedBy: null, by } as const;
     const answered = serving().ingress.choices.answer(key, asked.choiceId, answer, origin('/choice', 'approval'));
     await clock.advance(10_000);
     await answered;

@@ -3,6 +3,7 @@
 import {
   type CallbackGateway,
   type CallbackTokens,
+  createAuditor,
   createCallbackGateway,
   createCallbackTally,
   createCallbackTokens,
@@ -179,7 +180,15 @@ function toolDispatcher(config: Config, platform: Platform, tokens: CallbackToke
   const ports = { ...stores, transport: platform.transport, ...measuredDispatcher(platform) };
   return createToolDispatcher({
     ...ports,
-    ...{ clock, entropy, logger, tracing, watch, holding: holdingOf(platform) },
+    ...{
+      clock,
+      entropy,
+      logger,
+      tracing,
+      watch,
+      holding: holdingOf(platform),
+      audit: createAuditor({ ...stores, clock }),
+    },
     transport: watchedTransport(ports.transport, watch, steadyNow),
     callbackTokens: tokens,
     settings: {

@@ -1,5 +1,6 @@
 export type { AuditSigner, SignedRoot } from './audit/audit-api.ts';
-export type { AuditAction, AuditEntry } from './audit/audit-entry.ts';
+export type { AuditAction, AuditEntry, Requester } from './audit/audit-entry.ts';
+export { type Auditor, createAuditor } from './audit/auditor.ts';
 export { measuredCallbacks, measuredDedup } from './metrics/measured-callbacks.ts';
 export { measuredDispatches, measuredLedger } from './metrics/measured-dispatches.ts';
 export { measuredProcessorPorts } from './metrics/measured-processor.ts';

@@ -41,13 +41,17 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-export interface AuditEntry {
-  readonly tenant: string;
-  /** See AuditRow, as for `target`, `from` and `outcome`. */
+/** Who asks, and from where; as in AuditRow. */
+export interface Requester {
   readonly actor: string;
-  readonly action: AuditAction;
-  readonly target: string | null;
   readonly from: string | null;
-  readonly outcome: string;
   readonly requestId: string | null;
+}
+
+export interface AuditEntry extends Requester {
+  readonly tenant: string;
+  readonly action: AuditAction;
+  /** As in AuditRow. */
+  readonly target: string | null;
+  readonly outcome: string;
 }

@@ -109,7 +109,8 @@ export function createIngress(given: IngressPorts): Ingress {
   const keys = createKeyApi(given);
   const families = createThreadFamilies(given);
   const revocations = createRevocations({ ...given, records, keys });
-  const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given) };
+  const audit = createAuditApi(given);
+  const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given), audit };
   const watchTurn = createTurnWait(ports);
   const probe = createProbe(ports);
   const choices = createChoiceApi(ports);
@@ -150,6 +151,6 @@ export function createIngress(given: IngressPorts): Ingress {
     imports: createImportApi(ports),
     blob: blobReader(ports),
     usage: createUsageApi(ports),
-    audit: createAuditApi(ports),
+    audit,
   };
 }

@@ -7,6 +7,8 @@
 //       and that is how a retry survives a restart.
 //   T2. One call is delivered once at a time in this process; a second message waits for the first, without a place.
 //   T3. A withdrawal is in the ledger before the call's running delivery is cancelled.
+//   T5. A call that was sent, or that no attempt will send any more, is in the audit before its debt is paid: at least
+//       once, should the process end in between. The record takes no place of a call.
 //   T4. For a tenant that is not active nothing is sent: its debts are let go of, once their thread is marked. (holding
 //       H1)
 import { type Place, TransientMap } from '@dormouse/collections';
@@ -30,6 +32,8 @@ import {
   type WorkTopics,
 } from '@dormouse/ports';
 import { unreachable, type WithdrawCall } from '@dormouse/thread';
+import type { AuditEntry } from '../audit/audit-entry.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { observeDispatcher } from '../metrics/dispatcher-gauges.ts';
 import type { Service } from '../service.ts';
@@ -69,6 +73,8 @@ export interface ToolDispatcherDeps {
   readonly watch?: DispatcherWatch;
   /** Default: null. */
   readonly holding?: Holding | null;
+  /** Default: null, and no call is in the audit. */
+  readonly audit?: Auditor | null;
 }
 
 interface RunningCall {
@@ -85,7 +91,7 @@ type Withdrawal = Dispatch & { readonly effect: WithdrawCall };
 
 export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const settings: DispatcherSettings = { ...defaultDispatcherSettings, ...deps.settings };
-  const { ledger, inputs, clock, logger, tracing = offTracing, holding = null } = deps;
+  const { ledger, inputs, clock, logger, tracing = offTracing, holding = null, audit = null } = deps;
   const registrations = createRegistrations(deps.toolServers, clock, settings.registrationTtlMs);
   const manifests = createManifests({ ...deps, settings, discovered: (server) => deps.watch?.discovered(server) });
   const invocations = createInvocations({ registrations, manifests, tokens: deps.callbackTokens });
@@ -115,7 +121,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     return { ...failure, detail: await describeChange(manifests, server, decidedOn, effect.operation) };
   }
 
-  async function report(call: OwedCall, { outcome, failure, isOld }: Conclusion): Promise<void> {
+  async function report(call: OwedCall, { outcome, failure, isOld }: Conclusion, place: Place): Promise<void> {
     const { tenant, thread, effect } = call;
     const about = {
       tenant,
@@ -127,6 +133,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     };
     logger.info('tool_call_dispatched', { ...about, code: failure?.code, ...traceFieldsOf(call.trace) }); // R15
     if (isOld !== true) ended(call, outcome, failure);
+    if (audit !== null && isOld !== true && outcome !== 'cancelled')
+      await place.releasedDuring(() => audit.record(auditEntry(call, outcome))); // (T5)
     if (failure !== null) await reportFailure(call, outcome, failure);
   }
 
@@ -169,7 +177,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const isCrowded = ofServer > settings.callsHeldMax - runningCalls.size;
     const delivery: Delivery = { call, key: { tenant, thread }, cancelToken: running.cancelToken, place, isCrowded };
     try {
-      await report(call, await deliver(deliveryDeps, delivery, () => invocations.build(call)));
+      await report(call, await deliver(deliveryDeps, delivery, () => invocations.build(call)), place);
     } catch (error) {
       if (error instanceof HeldBack) return; // (T4)
       if (!(error instanceof Interrupted)) throw error;
@@ -268,3 +276,15 @@ const callKeyOf = (
   { tenant, thread }: { readonly tenant: string; readonly thread: string },
   toolCallId: string,
 ): string => `${tenant} ${thread} ${toolCallId}`;
+
+const auditEntry = ({ tenant, thread, effect }: OwedCall, outcome: DispatchOutcome): AuditEntry => ({
+  ...{
+    tenant,
+    actor: thread,
+    action: 'tool_call.sent',
+    target: effect.toolCallId,
+    from: null,
+    outcome,
+    requestId: null,
+  },
+});

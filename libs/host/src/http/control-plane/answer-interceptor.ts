@@ -47,10 +47,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const target = targetOf(audit, request, answer);
     // What the platform does to a tenant is in that tenant's audit.
     const tenant = caller.tenant === platformTenant ? (target ?? caller.tenant) : caller.tenant;
-    await this.ingress.audit.record({
-      ...{ tenant, actor: caller.name, action: actionOf(audit, request), target },
-      ...{ from: request.ip, outcome: 'done', requestId: request.id },
-    });
+    await this.ingress.audit.record({ ...caller.by, tenant, action: actionOf(audit, request), target, outcome: 'done' });
   }
 
   private async answer(

@@ -62,7 +62,7 @@ export class ChoiceController {
   }
 
   private async decided({ id, decision, reason }: Decision, origin: RequestOrigin, caller: Caller): Promise<Outcome> {
-    const answer = { answer: { answer: 'decision', decision }, reason, decidedBy: caller.name } as const;
+    const answer = { answer: { answer: 'decision', decision }, reason, decidedBy: caller.name, by: caller.by } as const;
     if (!(await this.isSeen(caller, id))) return { id, status: 404, code: 'NOT_FOUND' };
     const outcome = await this.ingress.inbox.answer(origin.tenant, id, answer, origin);
     if (outcome.ok) return { id, status: 202 };

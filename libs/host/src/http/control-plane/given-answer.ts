@@ -10,10 +10,10 @@ import { HttpProblem } from '../problems/problem.ts';
 type Body = z.output<typeof choiceAnswer>;
 
 /** `bytes`: the body as it came. @throws HttpProblem INVALID_BODY for a number that would reach the tool as another. */
-export function givenAnswer(body: Body, { name }: Caller, bytes: unknown): GivenAnswer {
+export function givenAnswer(body: Body, { name, by }: Caller, bytes: unknown): GivenAnswer {
   const { reason, decided_by: decidedBy, arguments: edited, arguments_hash: argumentsHash } = body;
   if (edited !== undefined && bytes instanceof Uint8Array) refuseInexact(bytes);
-  return { answer: answerOf(body), reason, decidedBy: decidedBy ?? name, arguments: edited, argumentsHash };
+  return { answer: answerOf(body), reason, decidedBy: decidedBy ?? name, by, arguments: edited, argumentsHash };
 }
 
 function refuseInexact(bytes: Uint8Array): void {

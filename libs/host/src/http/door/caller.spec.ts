@@ -1,6 +1,6 @@
 import type { ApiKey } from '@dormouse/ports';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ThreadGrant } from '@dormouse/runtime';
+import type { AuditEntry, ThreadGrant } from '@dormouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
 import { createManualClock } from '@dormouse/adapter-memory';
@@ -30,6 +30,7 @@ const grant: ThreadGrant = {
   ...{ tenant: 'acme', thread: 'thr_1', family: null, can: ['read'], userId: 'ann' },
   ...{ id: 'tok_1', expiresAt: 9e12 },
 };
+const audited: AuditEntry[] = [];
 const ingress = {
   keys: {
     authenticate: (key: string) => Promise.resolve(key === 'right' ? record : null),
@@ -40,6 +41,8 @@ const ingress = {
     revoke: () => Promise.reject(new Error()),
     reroll: () => Promise.reject(new Error()),
     discard: () => Promise.reject(new Error()),
+    ended: (key: string) =>
+      Promise.resolve(key === 'ended' ? ({ tenant: 'acme', id: 'key_0', outcome: 'revoked' } as const) : null),
   },
   tokens: {
     issue: () => Promise.reject(new Error()),
@@ -52,7 +55,15 @@ const ingress = {
     authenticate: (secret: string) =>
       Promise.resolve(
         secret === open
-          ? { tenant: 'acme', name: 'laptop', scopes: ['read'] as const, agents: null, keys: [], expiresAt: 1 }
+          ? {
+              tenant: 'acme',
+              name: 'laptop',
+              scopes: ['read'] as const,
+              agents: null,
+              keys: [],
+              keyId: 'key_1',
+              expiresAt: 1,
+            }
           : null,
       ),
     open: () => Promise.reject(new Error()),
@@ -65,6 +76,7 @@ const ingress = {
     isActive: () => Promise.reject(new Error()),
     forget: () => {},
   },
+  audit: { record: async (entry: AuditEntry) => void audited.push(entry) } as never,
   agentOf: async ({ thread }: { readonly thread: string }) => (thread === 'thr_none' ? null : agentName(thread)),
 };
 const door = createDoorkeeper(ingress, settings);
@@ -299,5 +311,28 @@ describe('a tenant, the platform and agents', () => {
       expect(await refusalOf(door.authorize(key, access, 'thr_9'))).toContain('NOT_FOUND');
     }
     expect(await refusalOf(door.authorize(key, { ...admin, ofAllAgents: true }, undefined))).toContain('some agents');
+  });
+});
+
+describe('what the door writes into the audit', () => {
+  const from = { url: '/v1/agents', ip: '192.0.2.1', id: 'req_1' };
+
+  it('K11 is what a key was refused, and the use of one that has ended, once', async () => {
+    const caller = await door.identify({ ...from, headers: { authorization: 'Bearer right' } });
+    audited.length = 0;
+    const access = { scope: 'tenant:admin', ability: null } as const;
+    await expect(door.authorize(caller, access, undefined)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    for (const key of ['ended', 'ended', 'wrong'])
+      await expect(door.identify({ ...from, headers: { authorization: `Bearer ${key}` } })).rejects.toMatchObject({
+        code: 'UNAUTHENTICATED',
+      });
+    const who = { tenant: 'acme', target: null, from: '192.0.2.1', requestId: 'req_1' };
+    expect(audited).toEqual([
+      {
+        ...{ ...who, actor: record.id, action: 'auth.forbidden' },
+        outcome: 'This key lacks the scope tenant:admin.',
+      },
+      { ...who, actor: 'key_0', action: 'auth.failed', outcome: 'revoked' },
+    ]);
   });
 });

@@ -15,13 +15,22 @@
 //   K9. A key for some agents reaches threads of these only: others are not found.
 //   K10. What concerns the whole installation (its metrics, its backups, its clock) is for keys of the tenant that
 //       every installation has.
+//   K11. What a credential was refused is in its tenant's audit, and the use of a key that has ended. (door-audit)
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ApiKey, localTenant, type Scope } from '@dormouse/ports';
-import { type Credential, hasScope, type Ingress, type ThreadGrant, threadTokenPrefix } from '@dormouse/runtime';
+import {
+  type Credential,
+  hasScope,
+  type Ingress,
+  type Requester,
+  type ThreadGrant,
+  threadTokenPrefix,
+} from '@dormouse/runtime';
 import type { Access, PlatformAccess } from '../../api/operation.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { sessionSecretOf } from '../console/session-cookie.ts';
+import { createDoorAudit, requesterOf } from './door-audit.ts';
 import { allowedOriginsSetting } from './allowed-origins.ts';
 import { noTenantOrigins, type TenantOrigins } from './tenant-origins.ts';
 import type { RateGate, RateHeaders } from './rate-gate.ts';
@@ -39,9 +48,11 @@ export interface Caller {
   readonly agents: readonly string[] | null;
   /** What a stream that is open must not outlive. */
   readonly credential: Credential;
+  /** Who asks, as the audit has it: the key, or the token's user. */
+  readonly by: Requester;
 }
 
-type KnownCaller = Omit<Caller, 'rate'>;
+type KnownCaller = Omit<Caller, 'rate' | 'by'> & { readonly actor: string };
 
 /** Stands for the tenant of the platform key: no tenant can have this id. */
 export const platformTenant = '*platform';
@@ -55,7 +66,7 @@ export interface Doorkeeper {
   authorize(caller: Caller, access: Access | PlatformAccess, thread: string | undefined): Promise<void>;
 }
 
-export type DoorIngress = Pick<Ingress, 'keys' | 'tokens' | 'sessions' | 'tenantRecords' | 'agentOf'>;
+export type DoorIngress = Pick<Ingress, 'keys' | 'tokens' | 'sessions' | 'tenantRecords' | 'agentOf' | 'audit'>;
 
 export interface DoorSettings {
   readonly hosts: ReadonlySet<string>;
@@ -70,6 +81,9 @@ export interface DoorSettings {
 export interface CredentialRequest {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Address of the client. */
+  readonly ip?: string;
+  readonly id?: string;
 }
 
 export function createDoorkeeper(
@@ -81,43 +95,62 @@ export function createDoorkeeper(
     platformSha256 !== null && timingSafeEqual(sha256(bearer), platformSha256); // (K8)
   const isOwn = (origin: string): boolean => names.has(originName(origin));
   const names = new Set([...loopback, ...hosts]);
+  const audit = createDoorAudit(ingress);
   return {
     admit({ host, origin }) {
       if (!names.has(hostName(host))) throw new HttpProblem('FORBIDDEN', 'This server does not answer to that Host.');
       if (origin !== undefined && !isOwn(origin) && !origins.allows(origin)) throw unlistedOrigin();
     },
-    async identify({ url, headers }, queryToken) {
+    async identify(request, queryToken) {
+      const { url, headers } = request;
       const bearer = bearerOf(headers);
       const credential = bearer ?? queryToken;
       const session = credential === undefined && url.startsWith(apiPath) ? sessionSecretOf(headers) : null; // (K5)
-      if (session !== null) return pass(await sessionCaller(ingress, session), headers);
+      if (session !== null) return pass(await sessionCaller(ingress, session), request);
       if (credential === undefined) throw new HttpProblem('UNAUTHENTICATED', 'Send Authorization: Bearer <key>.');
-      if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential), headers);
+      if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential), request);
       if (bearer === undefined) throw unknownCredential(); // a key never travels in a URL
-      if (isPlatform(bearer)) return { ...platformCaller, rate: await gate.pass(platformTenant) };
-      return pass(keyCaller(await ingress.keys.authenticate(credential)), headers); // (K2)
+      if (isPlatform(bearer)) return callerOf(platformCaller, request, await gate.pass(platformTenant));
+      const key = await ingress.keys.authenticate(credential); // (K2)
+      if (key === null) await audit.unknown(credential, request); // (K11)
+      return pass(keyCaller(key), request);
     },
     async authorize(caller, access, thread) {
-      if (access === 'platform') return mayManage(caller, platformKey !== null);
-      mayDo(caller, access);
-      if (access.thread !== 'found_later') await mayOpen(ingress, caller, thread);
+      try {
+        await judge(caller, access, thread);
+      } catch (error) {
+        const isForbidden = error instanceof HttpProblem && error.code === 'FORBIDDEN';
+        if (isForbidden && caller.tenant !== platformTenant) await audit.forbidden(caller, error.message); // (K11)
+        throw error;
+      }
     },
   };
 
   /** (K7) */
-  async function pass(known: KnownCaller, { origin }: IncomingHttpHeaders): Promise<Caller> {
+  async function pass(known: KnownCaller, request: CredentialRequest): Promise<Caller> {
+    const { origin } = request.headers;
     const record = await ingress.tenantRecords.of(known.tenant);
     if (record !== null && record.state !== 'active')
       throw new HttpProblem('TENANT_SUSPENDED', 'This tenant is suspended; the platform resumes it.');
     if (origin !== undefined && !isOwn(origin) && !origins.allowsFor(record, origin)) throw unlistedOrigin();
-    return { ...known, rate: await gate.pass(known.tenant, record?.quotas.requestsPerS) };
+    return callerOf(known, request, await gate.pass(known.tenant, record?.quotas.requestsPerS));
   }
+
+  async function judge(caller: Caller, access: Access | PlatformAccess, thread: string | undefined): Promise<void> {
+    if (access === 'platform') return mayManage(caller, platformKey !== null);
+    mayDo(caller, access);
+    if (access.thread !== 'found_later') await mayOpen(ingress, caller, thread);
+  }
+}
+
+function callerOf({ actor, ...known }: KnownCaller, request: CredentialRequest, rate: RateHeaders): Caller {
+  return { ...known, rate, by: requesterOf(actor, request) };
 }
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 const platformCaller: KnownCaller = {
-  ...{ tenant: platformTenant, name: 'platform', scopes: [], only: null, agents: null },
+  ...{ tenant: platformTenant, name: 'platform', actor: 'platform', scopes: [], only: null, agents: null },
   credential: { tenant: platformTenant, grant: null, keys: [] },
 };
 
@@ -230,25 +263,34 @@ const unknownCredential = (): HttpProblem =>
 /** @throws HttpProblem UNAUTHENTICATED */
 function keyCaller(key: ApiKey | null): KnownCaller {
   if (key === null) throw unknownCredential();
-  const { tenant, name, scopes, agents = null, keySha256 } = key;
-  return { tenant, name, scopes, only: null, agents, credential: { tenant, grant: null, keys: [keySha256] } };
+  const { id, tenant, name, scopes, agents = null, keySha256 } = key;
+  return {
+    tenant,
+    name,
+    actor: id,
+    scopes,
+    only: null,
+    agents,
+    credential: { tenant, grant: null, keys: [keySha256] },
+  };
 }
 
 /** @throws HttpProblem UNAUTHENTICATED */
 async function tokenCaller(ingress: Pick<Ingress, 'tokens'>, token: string): Promise<KnownCaller> {
   const grant = await ingress.tokens.verify(token);
   if (grant === null) throw unknownCredential();
-  const { tenant, userId } = grant;
+  const { tenant, userId, id } = grant;
+  const actor = userId === null ? (id ?? 'token') : `user:${userId}`;
   const credential = { tenant, grant, keys: [] };
-  return { tenant, name: userId ?? 'user', scopes: [], only: grant, agents: null, credential };
+  return { tenant, name: userId ?? 'user', actor, scopes: [], only: grant, agents: null, credential };
 }
 
 /** @throws HttpProblem UNAUTHENTICATED */
 async function sessionCaller({ sessions }: Pick<Ingress, 'sessions'>, secret: string): Promise<KnownCaller> {
   const session = await sessions.authenticate(secret);
   if (session === null) throw new HttpProblem('UNAUTHENTICATED', 'This session is over: sign in again.');
-  const { tenant, name, scopes, agents, keys } = session;
-  return { tenant, name, scopes, only: null, agents, credential: { tenant, grant: null, keys } };
+  const { tenant, name, scopes, agents, keys, keyId } = session;
+  return { tenant, name, actor: keyId, scopes, only: null, agents, credential: { tenant, grant: null, keys } };
 }
 
 export function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {

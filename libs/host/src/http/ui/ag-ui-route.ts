@@ -70,7 +70,7 @@ export function registerAgUiRoute(server: FastifyInstance, deps: UiRouteDeps): v
     if (left.length > 0)
       throw new HttpProblem('INVALID_BODY', `Interrupts are open that this run does not answer: ${left.length}.`);
     if (resume.length > 0) {
-      const replies = resume.map((entry, place) => replyOf(entry, place, open, caller.name));
+      const replies = resume.map((entry, place) => replyOf(entry, place, open, caller));
       for (const { thread = key.thread } of replies) await mayOpen(deps.ingress, caller, thread); // (W2)
       const { after, calls } = unwrap(await chats.answer(key, replies));
       return { after, beginning: { awaits: null, calls: [...calls, ...messages.flatMap(callsOf)] } };
@@ -108,13 +108,13 @@ function replyOf(
   { interruptId, status, payload }: NonNullable<RunInput['resume']>[number],
   place: number,
   open: readonly OpenQuestion[],
-  decidedBy: string,
+  { name: decidedBy, by }: Caller,
 ): ChoiceReply {
   const asked = open.find(({ id }) => id === interruptId);
   const about = { choiceId: interruptId, ...(asked === undefined ? {} : { thread: asked.thread }) };
   const say = (answer: Answer, reason: string | null, edited?: Readonly<Record<string, unknown>>): ChoiceReply => ({
     ...about,
-    answer: { answer, reason, decidedBy, arguments: edited },
+    answer: { answer, reason, decidedBy, by, arguments: edited },
   });
   if (status === 'cancelled') return say({ answer: 'dismiss' }, null);
   const selected = choice.safeParse(payload);

@@ -56,14 +56,14 @@ function imageOf(part: Message['parts'][number], pointer: string): MessageItem {
   return { type: 'image', data, mediaType };
 }
 
-function repliesOf({ parts }: Message, { name }: Caller): readonly ChoiceReply[] {
+function repliesOf({ parts }: Message, { name, by }: Caller): readonly ChoiceReply[] {
   return parts.flatMap(({ state, approval }): readonly ChoiceReply[] => {
     if (state !== 'approval-responded' || typeof approval !== 'object' || approval === null) return [];
     const { id, approved, reason } = approval as Readonly<Record<string, unknown>>;
     if (typeof id !== 'string' || typeof approved !== 'boolean') return [];
     const decision = approved ? 'allow' : 'deny';
     const why = typeof reason === 'string' && reason !== '' ? reason.slice(0, 2_000) : null;
-    return [{ choiceId: id, answer: { answer: { answer: 'decision', decision }, reason: why, decidedBy: name } }];
+    return [{ choiceId: id, answer: { answer: { answer: 'decision', decision }, reason: why, decidedBy: name, by } }];
   });
 }
 

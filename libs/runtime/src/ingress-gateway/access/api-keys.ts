@@ -58,9 +58,17 @@ export interface MadeKey {
   readonly key: string;
 }
 
+export interface EndedKey {
+  readonly tenant: string;
+  readonly id: string;
+  readonly outcome: 'revoked' | 'expired';
+}
+
 export interface KeyApi {
   /** The key's record, or null when there is none in force. */
   authenticate(key: string): Promise<ApiKey | null>;
+  /** A key that was one and has ended; null for any other text. */
+  ended(key: string): Promise<EndedKey | null>;
   /** The record with this hash, of a key or of what was derived from one; null when there is none in force. */
   inForce(keySha256: string): Promise<ApiKey | null>;
   create(tenant: string, wanted: NewApiKey, by: Granting): Promise<Answered<MadeKey>>;
@@ -130,6 +138,11 @@ export function createKeyApi(deps: {
     async authenticate(key) {
       const record = await find(sha256(key));
       return record?.derived === undefined ? record : null; // (A3)
+    },
+    async ended(key) {
+      const record = await apiKeys.bySha256(sha256(key));
+      if (record === null || record.derived !== undefined || notEnded(record, clock.now()) !== null) return null;
+      return { tenant: record.tenant, id: record.id, outcome: record.revokedAt === undefined ? 'expired' : 'revoked' };
     },
     inForce: find,
     async create(tenant, wanted, by) {

@@ -19,6 +19,8 @@ export interface Session {
   readonly tenant: string;
   /** Names of the agents whose threads it reaches, as its key; null for all. */
   readonly agents: readonly string[] | null;
+  /** Id of its key. */
+  readonly keyId: string;
   /** SHA-256 of the session, and of its key: it ends with the first of them. */
   readonly keys: readonly string[];
   /** Of the key. */
@@ -122,5 +124,6 @@ export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys
 
 const sessionOf = (key: ApiKey, sessionSha256: string, expiresAt: number): Session => ({
   ...{ tenant: key.tenant, name: key.name, scopes: key.scopes, agents: key.agents ?? null, expiresAt },
+  keyId: key.id,
   keys: [sessionSha256, key.keySha256],
 });

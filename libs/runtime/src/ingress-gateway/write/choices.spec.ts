@@ -24,16 +24,18 @@ const refused: ThreadEvent = {
   detail: '',
 };
 
-it('H1 a second answer is refused with the first, also when one commit decided both', async () => {
+it('H1 H5 a second answer is refused with the first, also when one commit decided both', async () => {
   const at = stage();
   const { ports, clock } = at;
   await at.commit(key, [asked]);
   const decideBoth = async (): Promise<void> => {
     await at.commit(key, [first, refused], ['c:first', inputIdOf(name)]);
   };
+  const audited: unknown[] = [];
   const api = createChoiceApi({
     ...ports,
     clock,
+    audit: { record: async (entry) => void audited.push(entry) },
     threads: {
       find: (found) => Promise.resolve({ ok: true, value: found }),
       keyOf: (found) => found,
@@ -44,10 +46,13 @@ it('H1 a second answer is refused with the first, also when one commit decided b
     validateArguments: null,
     bus: { ...ports.inputs, publish: decideBoth },
   });
-  const answer = { answer: { answer: 'decision', decision: 'allow' }, reason: null, decidedBy: 'ben' } as const;
+  const by = { actor: 'key_1', from: '127.0.0.1', requestId: 'req_1' };
+  const answer = { answer: { answer: 'decision', decision: 'allow' }, reason: null, decidedBy: 'ben', by } as const;
   const origin = { tenant: key.tenant, method: 'POST', path: '/', idempotencyKey: null };
   expect(await api.answer(key, 'cho_1', answer, origin)).toMatchObject({
     ok: false,
     refusal: { code: 'CHOICE_SETTLED', settled: { choiceId: 'cho_1', decision: 'deny', by: 'ann' } },
   });
+  const { tenant } = key;
+  expect(audited).toEqual([{ ...by, tenant, action: 'choice.allowed', target: 'cho_1', outcome: 'answered' }]); // (H5)
 });

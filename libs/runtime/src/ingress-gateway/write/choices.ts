@@ -5,6 +5,8 @@
 //       sent or was decided before it; in the latter case the thread has recorded the second as refused.
 //   H2. Other arguments come only with `allow`, are held to the tool's schema before they are sent, and replace exactly
 //       those that were shown; else the choice stays open.
+//   H5. A decision about a call is in the audit before it is sent to the thread: none takes effect that the audit does
+//       not have. One that the thread then refuses is there, too.
 import type { Commit, InputBus, PageRequest, Snapshots, ThreadKey } from '@dormouse/ports';
 import {
   type Answer,
@@ -16,6 +18,8 @@ import {
   type Thread,
 } from '@dormouse/thread';
 import { hash } from 'node:crypto';
+import type { Requester } from '../../audit/audit-entry.ts';
+import type { Auditor } from '../../audit/auditor.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { type ChoiceView, choiceViews, shownHash } from '../read/choice-view.ts';
 import { decidedCommit } from '../watch/decided-commit.ts';
@@ -32,6 +36,8 @@ export interface GivenAnswer {
   readonly answer: Answer;
   readonly reason: string | null;
   readonly decidedBy: string | null;
+  /** The credential that answers. */
+  readonly by: Requester;
   /** Instead of the model's. (H2) */
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
   /** Names what was shown: the hash in the choice's view. */
@@ -60,13 +66,14 @@ export interface ChoicePorts extends FollowPorts, EditPorts {
   readonly bus: InputBus;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
+  readonly audit: Auditor;
 }
 
 /** How long a client waits for the decision whether its answer was first. */
 const decidedWithinMs = 5_000;
 
 export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
-  const { log, bus, threads, mintName } = ports;
+  const { log, bus, threads, mintName, audit } = ports;
 
   async function judge(key: ThreadKey, choiceId: string, given: GivenAnswer): Promise<Answered<JudgedAnswer>> {
     const found = await threads.find(key);
@@ -100,6 +107,7 @@ export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
       }
       const { reason, decidedBy } = answer;
       const said = { answer: answer.answer, reason, decidedBy, ...bound.value };
+      await auditDecision(audit, key, choiceId, answer); // (H5)
       await bus.publish(key, { kind: 'ChoiceAnswer', id, requestId, choiceId, ...said });
       const decided = await decidedCommit(ports, key, id, decidedWithinMs); // (H1) null when the thread is behind
       const refusal = decided === null ? undefined : refusalIn(decided, requestId);
@@ -109,6 +117,18 @@ export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
       return settledRefusal(ports, key, choiceId, decided.version + decided.count + 1);
     },
   };
+}
+
+/** (H5) */
+async function auditDecision(
+  audit: Auditor,
+  { tenant }: ThreadKey,
+  choiceId: string,
+  { answer, by }: GivenAnswer,
+): Promise<void> {
+  if (answer.answer !== 'decision') return;
+  const action = answer.decision === 'deny' ? 'choice.denied' : 'choice.allowed';
+  await audit.record({ ...by, tenant, action, target: choiceId, outcome: 'answered' });
 }
 
 /** What the answer brings besides itself, or why it must not be sent. (H2) */

@@ -124,7 +124,7 @@ function answerChoice(deps: ClientDeps, key: ThreadKey, thread: Thread, choiceId
       : { answer: 'decision', decision };
   const answer: Answer = random.chance(0.1) ? { answer: 'dismiss' } : fitting;
   return post(deps, key, 'choice', (ingress, origin) =>
-    ingress.choices.answer(key, choiceId, { answer, reason: null, decidedBy: 'someone' }, origin),
+    ingress.choices.answer(key, choiceId, { answer, reason: null, decidedBy: 'someone', by: client }, origin),
   );
 }
 
@@ -176,3 +176,5 @@ const originOf = (deps: ClientDeps, path: string): RequestOrigin => ({
 });
 
 const words = (deps: ClientDeps): string => `m${deps.fresh()} of ${deps.tenant}-canary`;
+
+const client = { actor: 'client', from: null, requestId: null };

@@ -1,0 +1,46 @@
+// What the door writes into the audit: credentials that were refused something, and keys that are used after their end.
+//
+// Invariants:
+//   A1. A refusal stays a refusal where the audit cannot be written.
+//   A2. The use of a key that has ended is recorded once in `notedMs`; a credential that was never a key leaves no row,
+//       because it has no tenant.
+import type { AuditEntry, Ingress, Requester } from '@dormouse/runtime';
+import type { Caller, CredentialRequest } from './caller.ts';
+
+const notedMs = 60_000;
+const notesMax = 1_000;
+
+export interface DoorAudit {
+  forbidden(caller: Caller, why: string): Promise<void>;
+  /** `credential`: one that authenticates nothing. */
+  unknown(credential: string, request: CredentialRequest): Promise<void>;
+}
+
+export function createDoorAudit({ keys, audit }: Pick<Ingress, 'keys' | 'audit'>): DoorAudit {
+  const noted = new Map<string, number>();
+
+  const record = (entry: AuditEntry): Promise<void> => audit.record(entry).catch(() => {}); // (A1)
+
+  /** (A2) */
+  function isNew(key: string): boolean {
+    const now = performance.now();
+    if (now - (noted.get(key) ?? -notedMs) < notedMs) return false;
+    if (noted.size >= notesMax) noted.clear();
+    noted.set(key, now);
+    return true;
+  }
+
+  return {
+    forbidden: ({ tenant, by }, why) => record({ ...by, tenant, action: 'auth.forbidden', target: null, outcome: why }),
+    async unknown(credential, request) {
+      const ended = await keys.ended(credential);
+      if (ended === null || !isNew(ended.id)) return;
+      const { tenant, id, outcome } = ended;
+      await record({ ...requesterOf(id, request), tenant, action: 'auth.failed', target: null, outcome });
+    },
+  };
+}
+
+export const requesterOf = (actor: string, { ip, id }: CredentialRequest): Requester => ({
+  ...{ actor, from: ip ?? null, requestId: id ?? null },
+});
