@@ -47,7 +47,13 @@ export class AnswerInterceptor implements NestInterceptor {
     const target = targetOf(audit, request, answer);
     // What the platform does to a tenant is in that tenant's audit.
     const tenant = caller.tenant === platformTenant ? (target ?? caller.tenant) : caller.tenant;
-    await this.ingress.audit.record({ ...caller.by, tenant, action: actionOf(audit, request), target, outcome: 'done' });
+    await this.ingress.audit.record({
+      ...caller.by,
+      tenant,
+      action: actionOf(audit, request),
+      target,
+      outcome: 'done',
+    });
   }
 
   private async answer(

@@ -79,6 +79,7 @@ const ingress = {
   audit: { record: async (entry: AuditEntry) => void audited.push(entry) } as never,
   agentOf: async ({ thread }: { readonly thread: string }) => (thread === 'thr_none' ? null : agentName(thread)),
 };
+const by = { actor: 'key_1', from: null, requestId: null };
 const door = createDoorkeeper(ingress, settings);
 
 /** Whether it is returned synchronously or as a promise. */
@@ -196,7 +197,7 @@ describe('what a caller may', () => {
   const credential = { tenant: 'acme', grant: null, keys: [] };
   const key: Caller = {
     ...{ tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null, agents: null },
-    credential,
+    ...{ credential, by },
   };
   const token: Caller = {
     tenant: 'acme',
@@ -206,6 +207,7 @@ describe('what a caller may', () => {
     only: { ...grant, can: ['read', 'message'] },
     agents: null,
     credential,
+    by,
   };
   const family: Caller = { ...token, only: { ...grant, family: 'thr_1' } };
   const refusal = async (...asked: Parameters<typeof door.authorize>): Promise<string | null> =>
@@ -294,6 +296,7 @@ describe('a tenant, the platform and agents', () => {
     const of = (tenant: string): Caller => ({
       ...{ tenant, name: 'ops', scopes: ['tenant:admin'], rate: {}, only: null, agents: null },
       credential: { tenant, grant: null, keys: [] },
+      by,
     });
     expect(await refusalOf(door.authorize(of('local'), whole, undefined))).toBeNull();
     expect(await refusalOf(door.authorize(of('acme'), whole, undefined))).toContain('FORBIDDEN This is about');
@@ -303,7 +306,7 @@ describe('a tenant, the platform and agents', () => {
     const credential = { tenant: 'acme', grant: null, keys: [] };
     const key: Caller = {
       ...{ tenant: 'acme', name: 'ci', scopes: ['tenant:admin'], rate: {}, only: null, agents: ['support'] },
-      credential,
+      ...{ credential, by },
     };
     for (const access of [threadReader, talker, answerer, admin]) {
       expect(await refusalOf(door.authorize(key, access, 'thr_1'))).toBeNull(); // tenant:admin includes the others

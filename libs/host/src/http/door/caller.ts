@@ -30,7 +30,7 @@ import {
 import type { Access, PlatformAccess } from '../../api/operation.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { sessionSecretOf } from '../console/session-cookie.ts';
-import { createDoorAudit, requesterOf } from './door-audit.ts';
+import { createDoorAudit, requesterOf, type RequestSource } from './door-audit.ts';
 import { allowedOriginsSetting } from './allowed-origins.ts';
 import { noTenantOrigins, type TenantOrigins } from './tenant-origins.ts';
 import type { RateGate, RateHeaders } from './rate-gate.ts';
@@ -78,12 +78,9 @@ export interface DoorSettings {
 }
 
 /** The part of a request that may hold a credential. */
-export interface CredentialRequest {
+export interface CredentialRequest extends RequestSource {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Address of the client. */
-  readonly ip?: string;
-  readonly id?: string;
 }
 
 export function createDoorkeeper(
@@ -120,7 +117,8 @@ export function createDoorkeeper(
         await judge(caller, access, thread);
       } catch (error) {
         const isForbidden = error instanceof HttpProblem && error.code === 'FORBIDDEN';
-        if (isForbidden && caller.tenant !== platformTenant) await audit.forbidden(caller, error.message); // (K11)
+        if (isForbidden && caller.tenant !== platformTenant)
+          await audit.forbidden(caller.tenant, caller.by, error.message); // (K11)
         throw error;
       }
     },

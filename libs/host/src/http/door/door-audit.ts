@@ -5,15 +5,21 @@
 //   A2. The use of a key that has ended is recorded once in `notedMs`; a credential that was never a key leaves no row,
 //       because it has no tenant.
 import type { AuditEntry, Ingress, Requester } from '@dormouse/runtime';
-import type { Caller, CredentialRequest } from './caller.ts';
 
 const notedMs = 60_000;
 const notesMax = 1_000;
 
+/** Where a request came from. */
+export interface RequestSource {
+  /** Address of the client. */
+  readonly ip?: string;
+  readonly id?: string;
+}
+
 export interface DoorAudit {
-  forbidden(caller: Caller, why: string): Promise<void>;
+  forbidden(tenant: string, by: Requester, why: string): Promise<void>;
   /** `credential`: one that authenticates nothing. */
-  unknown(credential: string, request: CredentialRequest): Promise<void>;
+  unknown(credential: string, source: RequestSource): Promise<void>;
 }
 
 export function createDoorAudit({ keys, audit }: Pick<Ingress, 'keys' | 'audit'>): DoorAudit {
@@ -31,16 +37,16 @@ export function createDoorAudit({ keys, audit }: Pick<Ingress, 'keys' | 'audit'>
   }
 
   return {
-    forbidden: ({ tenant, by }, why) => record({ ...by, tenant, action: 'auth.forbidden', target: null, outcome: why }),
-    async unknown(credential, request) {
+    forbidden: (tenant, by, why) => record({ ...by, tenant, action: 'auth.forbidden', target: null, outcome: why }),
+    async unknown(credential, source) {
       const ended = await keys.ended(credential);
       if (ended === null || !isNew(ended.id)) return;
       const { tenant, id, outcome } = ended;
-      await record({ ...requesterOf(id, request), tenant, action: 'auth.failed', target: null, outcome });
+      await record({ ...requesterOf(id, source), tenant, action: 'auth.failed', target: null, outcome });
     },
   };
 }
 
-export const requesterOf = (actor: string, { ip, id }: CredentialRequest): Requester => ({
+export const requesterOf = (actor: string, { ip, id }: RequestSource): Requester => ({
   ...{ actor, from: ip ?? null, requestId: id ?? null },
 });
