@@ -335,6 +335,11 @@ describe('the rest', () => {
       .waitFor();
     await keys.getByRole('button', { name: 'Revoke laptop' }).click();
     await keys.getByRole('button', { name: 'Revoke laptop' }).waitFor({ state: 'detached' });
+    await keys
+      .getByRole('listitem')
+      .filter({ hasText: 'laptop' })
+      .getByText(/revoked (just now|.* ago)/)
+      .waitFor();
     expect((await system.runtime.request('GET', '/v1/agents', undefined, { key: made })).status).toBe(401);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

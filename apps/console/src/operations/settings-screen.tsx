@@ -205,23 +205,31 @@ function Keys(): ReactElement {
         </p>
       )}
       <ul className="plain-list">
-        {(data ?? []).map(({ id, name: keyName, scopes: may, last_used_at: used, expires_at: ends }) => (
-          <li key={id} className="row">
-            <strong>{plainLine(keyName, 60)}</strong>
-            <span className="quiet grow">
-              {may.join(', ')}, {used === null ? 'not used yet' : 'used '}
-              {used === null ? null : <When at={used} />}
-              {ends === null ? '' : ', ends '}
-              {ends === null ? null : <When at={ends} />}
-            </span>
-            <RequestButton
-              kind="danger"
-              label={`Revoke ${plainLine(keyName, 40)}`}
-              done={`${keyName} is revoked`}
-              request={() => ask(api.DELETE('/v1/api-keys/{id}', { params: { path: { id } } }))}
-            />
-          </li>
-        ))}
+        {(data ?? []).map(
+          ({ id, name: keyName, scopes: may, last_used_at: used, expires_at: ends, revoked_at: revoked }) => (
+            <li key={id} className="row">
+              <strong>{plainLine(keyName, 60)}</strong>
+              <span className="quiet grow">
+                {may.join(', ')}, {used === null ? 'not used yet' : 'used '}
+                {used === null ? null : <When at={used} />}
+                {ends === null ? '' : ', ends '}
+                {ends === null ? null : <When at={ends} />}
+              </span>
+              {revoked === null ? (
+                <RequestButton
+                  kind="danger"
+                  label={`Revoke ${plainLine(keyName, 40)}`}
+                  done={`${keyName} is revoked`}
+                  request={() => ask(api.DELETE('/v1/api-keys/{id}', { params: { path: { id } } }))}
+                />
+              ) : (
+                <span className="quiet">
+                  revoked <When at={revoked} />
+                </span>
+              )}
+            </li>
+          ),
+        )}
       </ul>
       <form className="row" onSubmit={submit}>
         <TextField label="Name" value={name} onChange={setName} />

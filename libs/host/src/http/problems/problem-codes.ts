@@ -371,7 +371,7 @@ const startCodes = {
     null,
     'An index is missing',
     'The database of the cluster lacks an index, or has one of its name that is another: without it an input could be decided twice, or a question walk through everything.',
-    'Do what the message says. Missing indexes are made by `npm run setup`, which replaces none that is there: drop one that is another first. A database of before is brought along by the same command, with the services stopped.',
+    'Do what the message says. Missing indexes are made by `npm run setup`, which replaces none that is there: drop one that is another first. A database of before is brought along by the same command, with the services stopped. `setup` ends with this code, too, while a thread-processor runs on a database of an older version: what it appends would not be brought along. Stop the services, wait until they have ended (a killed one leaves its group after `DORMOUSE_KAFKA_SESSION_TIMEOUT_MS`), and run it again.',
   ),
   MASTER_KEY_WRONG: entry(
     null,
