@@ -138,7 +138,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     apiKeys: createApiKeys(writer, reader),
     tenants: createTenants(writer, reader),
     heldThreads: createHeldThreads(writer, reader),
-    eraser: createTenantEraser(writer, reader),
+    eraser: createTenantEraser(writer),
     revokedTokens: createRevokedTokens(writer, reader),
     auditLog: createAuditLog(writer, reader),
     parked: createParkedThreads(writer, reader),

@@ -77,6 +77,32 @@ export function tenantEraserContract(name: string, make: () => Promise<UnderTest
       expect(await found(stores, other)).toEqual(before);
     });
 
+    it('(E3) keeps what a late writer brings for a thread that is gone out of the threads of others', async () => {
+      const stores = await opened.get();
+      const [gone, other] = [freshKey(freshTenant()), freshKey(freshTenant())];
+      await fill(stores, gone);
+      await stores.eraser.erase(gone.tenant);
+      const own = { commit: commitOf(other, 0), owes: false };
+      await stores.log.append([own]);
+      await stores.log.append([{ commit: commitOf(gone, own.commit.count), owes: false }]).catch(() => []);
+      expect(await stores.log.head(other)).toEqual(own.commit);
+      await stores.eraser.erase(gone.tenant);
+      expect(await stores.log.head(gone)).toBeNull();
+    });
+
+    it('(E3) leaves the places of others good: what they append afterwards is behind them', async () => {
+      const stores = await opened.get();
+      const [gone, other] = [freshKey(freshTenant()), freshKey(freshTenant())];
+      await stores.log.append([{ commit: commitOf(other, 0), owes: false }]);
+      await fill(stores, gone);
+      const end = await stores.tenantLog.end(other.tenant);
+      await stores.eraser.erase(gone.tenant);
+      const later = freshKey(other.tenant);
+      await stores.log.append([{ commit: commitOf(later, 0), owes: false }]);
+      const read = async () => (await stores.tenantLog.after(other.tenant, end, 10)).map(({ commit }) => commit.thread);
+      await expect.poll(read, { timeout: 20_000 }).toEqual([later.thread]);
+    });
+
     it('(E2) finds nothing the second time, and nothing of a tenant that never was', async () => {
       const stores = await opened.get();
       const key = freshKey(freshTenant());

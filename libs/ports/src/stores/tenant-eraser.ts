@@ -4,6 +4,8 @@
 // Contract (contracts/tenant-eraser.contract.ts):
 //   E1. Rows of other tenants stay as they are.
 //   E2. An erasure that was broken off is continued by the next call; one that finds nothing answers 0.
+//   E3. What a late writer brings for an erased thread reaches no thread of another tenant, and places of other tenants
+//       (tenant-log) stay good.
 
 export interface TenantEraser {
   /**

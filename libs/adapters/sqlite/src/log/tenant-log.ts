@@ -2,7 +2,8 @@
 //
 // Invariants:
 //   T1. A place is the id of a commit's row. Ids only grow, in the order of transactions: one connection writes, and a
-//       reader sees a transaction whole. No row is ever removed, so no id is used again. (tenant-log G1, G2)
+//       reader sees a transaction whole. An id is never used again, though a deleted tenant's rows go
+//       (erase-threads D1). (tenant-log G1, G2)
 //   T2. One tick of the event loop reads a bounded number of rows. Rows of other tenants that were passed over are not
 //       read again for the reader that waits at the end.
 import { createBoundedMap } from '@dormouse/collections';

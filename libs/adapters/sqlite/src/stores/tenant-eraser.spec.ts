@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { schemaSteps } from '../file/schema.ts';
-import { numberedTables, tenantTables } from './tenant-eraser.ts';
+import { numberedTables } from '../writer/erase-threads.ts';
+import { tenantTables } from './tenant-eraser.ts';
 
 const registryTable = 'tenants';
 

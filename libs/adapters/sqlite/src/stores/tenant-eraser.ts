@@ -1,14 +1,10 @@
 // Deletes a tenant's rows, a statement for each table. Port: ports/tenant-eraser.ts.
 //
 // Invariants:
-//   X1. The numbers of the threads are deleted last: what hangs on them is found again after a crash.
+//   X1. A thread's log and its number go in one transaction, some threads at a time. (erase-threads)
 //   X2. A table that has a tenant and is not here fails a spec (tenant-eraser.spec.ts).
 import type { TenantEraser } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
-
-/** Rows of these have the number of their thread. */
-export const numberedTables: readonly string[] = ['commits', 'inputs', 'owed'];
 
 /** Rows of these name their tenant; tables that triggers keep come after those that they follow. */
 export const tenantTables: readonly string[] = [
@@ -18,29 +14,16 @@ export const tenantTables: readonly string[] = [
   ...['thread_usage', 'usage_days', 'revoked_tokens', 'questions', 'callback_counts', 'held_threads', 'audit'],
 ];
 
-const threadsAtOnce = 200;
-const selectNumbers = `SELECT number FROM thread_numbers WHERE tenant = ? AND number > ? ORDER BY number LIMIT ${threadsAtOnce}`;
-const ofNumbers = (table: string): string => `DELETE FROM ${table} WHERE number IN (SELECT value FROM json_each(?))`;
 const ofTenant = (table: string): string => `DELETE FROM ${table} WHERE tenant = ?`;
 
-export function createTenantEraser(writer: GroupWriter, reader: Reader): TenantEraser {
-  async function eraseNumbered(tenant: string): Promise<number> {
-    let rows = 0;
-    for (let after = -1; ;) {
-      const numbers = reader.all<{ number: number }>(selectNumbers, tenant, after).map(({ number }) => number);
-      const last = numbers.at(-1);
-      if (last === undefined) return rows;
-      for (const table of numberedTables)
-        rows += await writer.rows('prompt', ofNumbers(table), [[JSON.stringify(numbers)]]);
-      after = last;
-    }
-  }
-
+export function createTenantEraser(writer: GroupWriter): TenantEraser {
   return {
     erase: async (tenant) => {
-      let rows = await eraseNumbered(tenant);
+      let rows = 0;
+      for (let erased = await writer.eraseThreads(tenant); erased > 0; erased = await writer.eraseThreads(tenant))
+        rows += erased; // (X1)
       for (const table of tenantTables) rows += await writer.rows('prompt', ofTenant(table), [[tenant]]);
-      return rows + (await writer.rows('prompt', ofTenant('thread_numbers'), [[tenant]])); // (X1)
+      return rows;
     },
   };
 }

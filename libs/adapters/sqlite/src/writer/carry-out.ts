@@ -1,6 +1,7 @@
 // Runs one operation inside the writer's transaction. If it fails, it throws what SQLite throws.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
+import { createEraseThreads } from './erase-threads.ts';
 import type { AppendRow, Statement, WriteAnswer, WriteOperation } from './write-operation.ts';
 
 /** SQLite's value for "no limit". */
@@ -13,6 +14,7 @@ export function createCarryOut(
   appender: CommitAppender,
 ): (operation: WriteOperation) => WriteAnswer {
   const statements = new Map<string, StatementSync>();
+  const eraseThreads = createEraseThreads(database, appender);
 
   function prepared(sql: string): StatementSync {
     const known = statements.get(sql);
@@ -47,6 +49,8 @@ export function createCarryOut(
       case 'limit':
         database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? pagesUnlimited}`);
         return 0;
+      case 'erase':
+        return eraseThreads(operation.tenant);
     }
   };
 }

@@ -53,6 +53,8 @@ export interface GroupWriter {
     behind?: Statement | null,
   ): Promise<Row | null>;
   limitPages(pagesMax: number | null): Promise<void>;
+  /** Deletes some threads of a tenant; answers how many rows, 0 when there is no thread left. */
+  eraseThreads(tenant: string): Promise<number>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
   close(): Promise<void>;
@@ -167,6 +169,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
     },
+    eraseThreads: (tenant) => change('prompt', { do: 'erase', tenant }),
     counters: () => readCounters(counters),
     close: () => {
       if (gone) return ended.promise;

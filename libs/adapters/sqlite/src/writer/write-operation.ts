@@ -52,7 +52,14 @@ export interface LimitOperation {
   readonly pagesMax: number | null;
 }
 
-export type WriteOperation = AppendRow | RowsOperation | StepsOperation | AskOperation | LimitOperation;
+/** Deletes threads of a tenant. Answers the number of rows deleted; 0 when there is none left. */
+export interface EraseOperation {
+  readonly do: 'erase';
+  readonly tenant: string;
+}
+
+export type WriteOperation =
+  AppendRow | RowsOperation | StepsOperation | AskOperation | LimitOperation | EraseOperation;
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
