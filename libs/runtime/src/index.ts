@@ -14,7 +14,14 @@ export * from './log/thread-reader.ts';
 export { createToolWatch, type ToolWatch } from './tool-health/tool-watch.ts';
 export { watchedFeed, watchedService, watchedTransport } from './tool-health/watched-ports.ts';
 export { type AgentContent } from './ingress-gateway/registry/agents.ts';
-export { allScopes, type Granting, hasScope, newKey, type NewApiKey } from './ingress-gateway/access/api-keys.ts';
+export {
+  allScopes,
+  type EndedKey,
+  type Granting,
+  hasScope,
+  newKey,
+  type NewApiKey,
+} from './ingress-gateway/access/api-keys.ts';
 export type { OpenedSession, Session, SessionApi } from './ingress-gateway/access/sessions.ts';
 export { apiCodec, apiJson } from './ingress-gateway/read/api-json.ts';
 export { type ApiEvent, apiEvent } from './ingress-gateway/read/events.ts';

@@ -33,7 +33,12 @@ const grant: ThreadGrant = {
 const audited: AuditEntry[] = [];
 const ingress = {
   keys: {
-    authenticate: (key: string) => Promise.resolve(key === 'right' ? record : null),
+    authenticate: () => Promise.reject(new Error()),
+    look: (key: string) =>
+      Promise.resolve({
+        key: key === 'right' ? record : null,
+        ended: key === 'ended' ? ({ tenant: 'acme', id: 'key_0', outcome: 'revoked' } as const) : null,
+      }),
     create: () => Promise.reject(new Error()),
     ensure: () => Promise.reject(new Error()),
     inForce: () => Promise.reject(new Error()),
@@ -41,8 +46,6 @@ const ingress = {
     revoke: () => Promise.reject(new Error()),
     reroll: () => Promise.reject(new Error()),
     discard: () => Promise.reject(new Error()),
-    ended: (key: string) =>
-      Promise.resolve(key === 'ended' ? ({ tenant: 'acme', id: 'key_0', outcome: 'revoked' } as const) : null),
   },
   tokens: {
     issue: () => Promise.reject(new Error()),

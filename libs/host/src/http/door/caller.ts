@@ -108,8 +108,8 @@ export function createDoorkeeper(
       if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential), request);
       if (bearer === undefined) throw unknownCredential(); // a key never travels in a URL
       if (isPlatform(bearer)) return callerOf(platformCaller, request, await gate.pass(platformTenant));
-      const key = await ingress.keys.authenticate(credential); // (K2)
-      if (key === null) await audit.unknown(credential, request); // (K11)
+      const { key, ended } = await ingress.keys.look(credential); // (K2)
+      if (ended !== null) await audit.ended(ended, request); // (K11)
       return pass(keyCaller(key), request);
     },
     async authorize(caller, access, thread) {

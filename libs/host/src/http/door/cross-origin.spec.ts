@@ -15,7 +15,7 @@ let fastify: FastifyInstance;
 const none = { list: async () => ({ data: [], nextCursor: null }) };
 const unused = {} as never;
 const ingress = {
-  keys: { authenticate: async () => null },
+  keys: { look: async () => ({ key: null, ended: null }) },
 } as never;
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@
 //   A1. A refusal stays a refusal where the audit cannot be written.
 //   A2. The use of a key that has ended is recorded once in `notedMs`; a credential that was never a key leaves no row,
 //       because it has no tenant.
-import type { AuditEntry, Ingress, Requester } from '@dormouse/runtime';
+import type { AuditEntry, EndedKey, Ingress, Requester } from '@dormouse/runtime';
 
 const notedMs = 60_000;
 const notesMax = 1_000;
@@ -18,11 +18,10 @@ export interface RequestSource {
 
 export interface DoorAudit {
   forbidden(tenant: string, by: Requester, why: string): Promise<void>;
-  /** `credential`: one that authenticates nothing. */
-  unknown(credential: string, source: RequestSource): Promise<void>;
+  ended(key: EndedKey, source: RequestSource): Promise<void>;
 }
 
-export function createDoorAudit({ keys, audit }: Pick<Ingress, 'keys' | 'audit'>): DoorAudit {
+export function createDoorAudit({ audit }: Pick<Ingress, 'audit'>): DoorAudit {
   const noted = new Map<string, number>();
 
   const record = (entry: AuditEntry): Promise<void> => audit.record(entry).catch(() => {}); // (A1)
@@ -38,10 +37,8 @@ export function createDoorAudit({ keys, audit }: Pick<Ingress, 'keys' | 'audit'>
 
   return {
     forbidden: (tenant, by, why) => record({ ...by, tenant, action: 'auth.forbidden', target: null, outcome: why }),
-    async unknown(credential, source) {
-      const ended = await keys.ended(credential);
-      if (ended === null || !isNew(ended.id)) return;
-      const { tenant, id, outcome } = ended;
+    async ended({ tenant, id, outcome }, source) {
+      if (!isNew(id)) return;
       await record({ ...requesterOf(id, source), tenant, action: 'auth.failed', target: null, outcome });
     },
   };

@@ -25,7 +25,7 @@ afterEach(async () => {
 const nobody = {} as never;
 /** It knows a key, and so a request comes as far as its handler. (H4) */
 const ingress = {
-  keys: { authenticate: async () => ({ tenant: 'acme', name: 'ops', scopes: ['threads:write'] }) },
+  keys: { look: async () => ({ key: { tenant: 'acme', name: 'ops', scopes: ['threads:write'] }, ended: null }) },
 } as never;
 const gate = { pass: async () => ({}) };
 const callbacks = { receive: async () => ({ status: 200 }) } as never;

@@ -64,11 +64,17 @@ export interface EndedKey {
   readonly outcome: 'revoked' | 'expired';
 }
 
+/** At most one of them is not null. */
+export interface LookedUp {
+  readonly key: ApiKey | null;
+  readonly ended: EndedKey | null;
+}
+
 export interface KeyApi {
   /** The key's record, or null when there is none in force. */
   authenticate(key: string): Promise<ApiKey | null>;
-  /** A key that was one and has ended; null for any other text. */
-  ended(key: string): Promise<EndedKey | null>;
+  /** The same, and the key that it was where it has ended. */
+  look(key: string): Promise<LookedUp>;
   /** The record with this hash, of a key or of what was derived from one; null when there is none in force. */
   inForce(keySha256: string): Promise<ApiKey | null>;
   create(tenant: string, wanted: NewApiKey, by: Granting): Promise<Answered<MadeKey>>;
@@ -105,16 +111,28 @@ export function createKeyApi(deps: {
     return id;
   }
 
-  async function find(keySha256: string): Promise<ApiKey | null> {
+  const find = async (keySha256: string): Promise<ApiKey | null> => (await read(keySha256)).inForce;
+
+  /** One read of the store at most. */
+  async function read(keySha256: string): Promise<{ readonly inForce: ApiKey | null; readonly found: ApiKey | null }> {
     const now = clock.now();
     const known = remembered.get(keySha256);
-    if (known !== undefined && known.until > now) return notEnded(known.record, now);
-    const record = notEnded(await shared(keySha256, () => apiKeys.bySha256(keySha256)), now);
-    if (record === null) return null;
-    remember(keySha256, record, now + rememberedMs);
-    if (record.derived === undefined && now - (record.lastUsedAt ?? 0) >= notedMs)
+    if (known !== undefined && known.until > now) return { inForce: notEnded(known.record, now), found: known.record };
+    const found = await shared(keySha256, () => apiKeys.bySha256(keySha256));
+    const inForce = notEnded(found, now);
+    if (inForce === null) return { inForce, found };
+    remember(keySha256, inForce, now + rememberedMs);
+    if (inForce.derived === undefined && now - (inForce.lastUsedAt ?? 0) >= notedMs)
       apiKeys.used(keySha256, now).catch(() => {}); // (A4) the request does not depend on it, and the next use is noted
-    return record;
+    return { inForce, found };
+  }
+
+  async function look(key: string): Promise<LookedUp> {
+    const { inForce, found } = await read(sha256(key));
+    if (found === null || found.derived !== undefined) return { key: null, ended: null }; // (A3)
+    if (inForce !== null) return { key: inForce, ended: null };
+    const { tenant, id, revokedAt } = found;
+    return { key: null, ended: { tenant, id, outcome: revokedAt === undefined ? 'expired' : 'revoked' } };
   }
 
   /** The key in a list of all; what was derived from one is none. (A3) */
@@ -135,15 +153,8 @@ export function createKeyApi(deps: {
   }
 
   return {
-    async authenticate(key) {
-      const record = await find(sha256(key));
-      return record?.derived === undefined ? record : null; // (A3)
-    },
-    async ended(key) {
-      const record = await apiKeys.bySha256(sha256(key));
-      if (record === null || record.derived !== undefined || notEnded(record, clock.now()) !== null) return null;
-      return { tenant: record.tenant, id: record.id, outcome: record.revokedAt === undefined ? 'expired' : 'revoked' };
-    },
+    authenticate: async (key) => (await look(key)).key,
+    look,
     inForce: find,
     async create(tenant, wanted, by) {
       const lacking = whatLacks(by, wanted);
