@@ -192,6 +192,36 @@ withServices(['kafka'], () => {
       await settled();
     });
 
+    it(
+      'a broker that leads no more is not asked any more, though it has a copy',
+      { timeout: withinMs * 2 },
+      async () => {
+        const fetches: { readonly broker: string; readonly at: number }[] = [];
+        const [topic = ''] = topics;
+        const client = new Kafka({ brokers: [brokerOf(2).url], clientId: 'test', logLevel: logLevel.NOTHING });
+        const reader = client.consumer({ groupId: `${installation}reader`, maxWaitTimeInMs: 200 });
+        reader.on(reader.events.REQUEST, ({ payload: { apiName, broker } }) => {
+          if (apiName === 'Fetch') fetches.push({ broker, at: performance.now() });
+        });
+        const asked = (): readonly string[] => {
+          const recent = fetches.filter(({ at }) => performance.now() - at < 2_000);
+          return [...new Set(recent.map(({ broker }) => broker))];
+        };
+        try {
+          await place(1, 2, 3);
+          await reader.connect();
+          await reader.subscribe({ topic, fromBeginning: true });
+          await reader.run({ autoCommit: false, eachBatch: async () => {} });
+          await expect.poll(asked, { timeout: withinMs, interval: 200 }).toEqual([brokerOf(1).url]);
+          await place(2, 3, 1);
+          await expect.poll(asked, { timeout: 60_000, interval: 200 }).toEqual([brokerOf(2).url]);
+        } finally {
+          await reader.disconnect();
+        }
+        await settled();
+      },
+    );
+
     it('a broker that is killed and comes back loses nothing', { timeout: withinMs * 2 }, async () => {
       await inStep();
       await brokerOf(2).end('SIGKILL');

@@ -1,7 +1,7 @@
 // The patches, on the classes of the installed kafkajs.
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { methodOf } from './kafkajs-internals.ts';
+import { capFetchVersions, methodOf } from './kafkajs-internals.ts';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -15,6 +15,12 @@ const offsets = prototypeOf('consumer/offsetManager');
 it('P1 a method that is another one is not patched', () => {
   expect(() => methodOf({ fetch: async () => [] }, 'fetch')).toThrow(/patches must be looked at/);
   expect(() => methodOf({}, 'heartbeat')).toThrow(/patches must be looked at/);
+});
+
+it('P12 no fetch is sent that a follower answers, and other versions of kafkajs are not patched', () => {
+  const requests = require('kafkajs/src/protocol/requests/fetch') as { readonly versions: string[] };
+  expect(requests.versions.map(Number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(() => capFetchVersions({ versions: ['11', '12'] })).toThrow(/look at its patch/);
 });
 
 describe('P2 the request queue', () => {

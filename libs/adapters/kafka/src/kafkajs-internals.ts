@@ -1,4 +1,5 @@
-// The patches of kafkajs 2.2.4, which is not maintained any more: seven methods, and hooks between leaving one
+// The patches of kafkajs 2.2.4, which is not maintained any more: seven methods, a list of
+// versions, and hooks between leaving one
 // generation of a group and working in the next. Applied once, when this module is loaded; kafkajs is pinned exactly.
 //
 // Invariants:
@@ -22,6 +23,9 @@
 //       without a join, with positions of a generation whose claims have been left, and the coordinator may accept it.)
 //   P11. Where the leader of a partition has moved, its new leader is looked up and the membership goes on. (Unpatched:
 //       the consumer joins its group anew at each move, and every partition of it waits meanwhile.)
+//   P12. A fetch is answered by the leader of its partitions alone: version 11, whose requests a follower answers too
+//       (KIP-392), is not used. (Unpatched: a leader that became a follower goes on answering, with records that it
+//       learns of late, until the metadata is five minutes old.)
 import { hash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -135,6 +139,11 @@ interface PatchedOffsets extends Positions {
   coordinator: Coordinator;
 }
 
+interface FetchRequests {
+  /** Those that kafkajs can send; it takes the newest that the broker knows. */
+  readonly versions: string[];
+}
+
 interface PatchedQueue {
   readonly throttledUntil: number;
   readonly pending: readonly unknown[];
@@ -145,6 +154,7 @@ interface PatchedQueue {
 type Prototype = Record<string, unknown>;
 
 const pendingCheckMs = 10;
+const fetchVersionOfFollowers = '11';
 /** Between two look-ups of a leader. */
 const leaderLookAgainMs = 50;
 
@@ -162,6 +172,7 @@ const known: Readonly<Record<string, string>> = {
 patchRequestQueue(prototypeOf('kafkajs/src/network/requestQueue'));
 patchGroup(prototypeOf('kafkajs/src/consumer/consumerGroup'));
 patchOffsets(prototypeOf('kafkajs/src/consumer/offsetManager'));
+capFetchVersions(require('kafkajs/src/protocol/requests/fetch') as FetchRequests);
 
 function prototypeOf(path: string): Prototype {
   return (require(path) as { readonly prototype: Prototype }).prototype;
@@ -257,6 +268,13 @@ function patchOffsets(prototype: Prototype): void {
       this.coordinator = await this.cluster.findGroupCoordinator({ groupId: this.groupId });
     return this.coordinator;
   };
+}
+
+/** (P12) */
+export function capFetchVersions({ versions }: FetchRequests): void {
+  if (versions.at(-1) !== fetchVersionOfFollowers)
+    throw new Error('kafkajs has another newest fetch: look at its patch'); // (P1)
+  versions.pop();
 }
 
 /** What brokers answer who do not lead a partition any more, or not yet. */
