@@ -1,6 +1,7 @@
 // How long healthy threads waited for their answers, in each phase of a run: from the first byte of a message to the
 // commit that holds the answer of its turn, outages of the gateways included. Measured are the threads whose messages
-// wait for the turn that runs.
+// wait for the turn that runs. When an answer came is read from its commit, by the clock of the process that wrote it,
+// or given by a client that saw it.
 import { type History, type Reading, readHistory } from '@dormouse/testing';
 import type { onInterrupts } from '../recovery/workload.ts';
 
@@ -40,6 +41,13 @@ export interface Waits {
 }
 
 type ReadingThread = Reading['threads'][number];
+/** When the answer at this position of a thread came, in milliseconds since 1970. */
+export type AnsweredAt = (
+  thread: string,
+  place: Pick<ReadingThread['events'][number], 'commit' | 'position'>,
+) => number;
+
+export const byCommit: AnsweredAt = (_, { commit }) => commit.at;
 
 const measured: (typeof onInterrupts)[number] = 'queue';
 
@@ -47,10 +55,13 @@ export function waitsOf(
   history: History,
   toolServer: string,
   phases: readonly Phase[],
+  answeredAt: AnsweredAt = byCommit,
 ): Readonly<Record<string, Waits>> {
   const { threads } = readHistory(history);
   const answers = new Map(
-    threads.filter((thread) => isMeasured(thread, toolServer)).map((thread) => [thread.key.thread, answersOf(thread)]),
+    threads
+      .filter((thread) => isMeasured(thread, toolServer))
+      .map((thread) => [thread.key.thread, answersOf(thread, answeredAt)]),
   );
   // An acknowledged message that is in no log was never answered.
   const said = history.requests.flatMap(({ kind, key, messageId, sentAt }) => {
@@ -89,13 +100,13 @@ function isMeasured(thread: ReadingThread, toolServer: string): boolean {
 }
 
 /** Message to the moment of the first final answer behind it. */
-function answersOf({ events }: ReadingThread): ReadonlyMap<string, number> {
+function answersOf({ key, events }: ReadingThread, answeredAt: AnsweredAt): ReadonlyMap<string, number> {
   const answers = new Map<string, number>();
   let waiting: string[] = [];
-  for (const { event, commit } of events) {
+  for (const { event, ...place } of events) {
     if (event.type === 'MessageAccepted') waiting.push(event.messageId);
     if (event.type !== 'CompletionRecorded' || !event.final) continue;
-    for (const message of waiting) answers.set(message, commit.at);
+    for (const message of waiting) answers.set(message, answeredAt(key.thread, place));
     waiting = [];
   }
   return answers;

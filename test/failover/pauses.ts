@@ -1,6 +1,6 @@
 // How long an installation as a whole stood still: the longest times in which no turn of any thread ended.
 import { type History, readHistory } from '@dormouse/testing';
-import type { Phase } from '../chaos/neighbours.ts';
+import { type AnsweredAt, byCommit, type Phase } from '../chaos/neighbours.ts';
 
 /** Milliseconds, by name of a phase: a time without the end of a turn counts in the phase that has most of it. */
 export function longestPauses(ends: readonly number[], phases: readonly Phase[]): Readonly<Record<string, number>> {
@@ -19,9 +19,11 @@ export function longestPauses(ends: readonly number[], phases: readonly Phase[])
   return Object.fromEntries(longest);
 }
 
-/** When each turn ended: the commit that has its final answer. */
-export function turnEnds(history: History): readonly number[] {
-  return readHistory(history).threads.flatMap(({ events }) =>
-    events.flatMap(({ event, commit }) => (event.type === 'CompletionRecorded' && event.final ? [commit.at] : [])),
+/** When each turn ended: its final answer came. */
+export function turnEnds(history: History, answeredAt: AnsweredAt = byCommit): readonly number[] {
+  return readHistory(history).threads.flatMap(({ key, events }) =>
+    events.flatMap(({ event, ...place }) =>
+      event.type === 'CompletionRecorded' && event.final ? [answeredAt(key.thread, place)] : [],
+    ),
   );
 }

@@ -10,6 +10,7 @@ import { type Phase, type Waits, waitsOf } from '../chaos/neighbours.ts';
 import { type RecordingToolServer, serverName, startRecordingToolServer } from '../recovery/recording-tool-server.ts';
 import { createWorkload } from '../recovery/workload.ts';
 import { serviceCache } from '../services/service-cache.ts';
+import { watchAnswers } from './answer-watch.ts';
 import { longestPauses, turnEnds } from './pauses.ts';
 
 export interface FailoverOrder {
@@ -33,7 +34,7 @@ export interface FailoverReport {
   readonly duringSeconds: number;
   readonly violations: readonly Finding[];
   readonly found: Readonly<Record<'lost' | 'doubled' | 'unended', number>>;
-  /** From a message to its answer, of threads whose messages wait for the turn that runs. */
+  /** From a message to the answer that a client could read, of threads whose messages wait for the turn that runs. */
   readonly waits: Readonly<Record<PhaseName, Waits>>;
   /** The longest time without the end of a turn, milliseconds. */
   readonly pausesMs: Readonly<Record<PhaseName, number>>;
@@ -78,6 +79,7 @@ async function underLoad(
 ): Promise<FailoverReport> {
   const workload = createWorkload((...request) => cluster.request(...request));
   const threads = await workload.prepare(tools.url, clients);
+  const watch = watchAnswers((...request) => cluster.request(...request));
   let talking = true;
   const talks = threads.map((thread) => workload.talk(thread, () => talking, pauseMs));
   const phases: Phase[] = [];
@@ -98,8 +100,9 @@ async function underLoad(
   talking = false;
   const messages = (await Promise.all(talks)).reduce((sum, said) => sum + said, 0);
   const history = await workload.history(tools, restSeconds * 1_000);
-  const waits = waitsOf(history, serverName, phases) as FailoverReport['waits'];
-  const ends = turnEnds(history);
+  const answeredAt = await watch.end();
+  const waits = waitsOf(history, serverName, phases, answeredAt) as FailoverReport['waits'];
+  const ends = turnEnds(history, answeredAt);
   const violations = judge(history, waits);
   const during = phases.find(({ name }) => name === 'during');
   return {
