@@ -28,6 +28,7 @@ import {
   usageContract,
   type TenantLogUnderTest,
   viewsContract,
+  webhooksContract,
 } from '@dormouse/ports/contracts';
 import { randomBytes } from 'node:crypto';
 import { withServices } from '../services/needed-services.ts';
@@ -175,5 +176,9 @@ withServices(['mongo'], ({ mongo }) => {
   idempotencyKeysContract(
     'mongo',
     fresh((stores) => ({ port: stores.idempotency })),
+  );
+  webhooksContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
   );
 });

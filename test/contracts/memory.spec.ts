@@ -37,6 +37,7 @@ import {
   toolsetsContract,
   usageContract,
   viewsContract,
+  webhooksContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
 
@@ -198,4 +199,8 @@ toolServersContract(
 toolsetsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.toolsets })),
+);
+webhooksContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
 );

@@ -30,6 +30,7 @@ import {
   toolsetsContract,
   usageContract,
   viewsContract,
+  webhooksContract,
   workBusContract,
 } from '@dormouse/ports/contracts';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
@@ -170,4 +171,8 @@ toolServersContract(
 toolsetsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.toolsets })),
+);
+webhooksContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
 );

@@ -37,6 +37,9 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('absent', ['refreshToolsets', 'migrateThread', 'listSchedules', 'addSchedule', 'removeSchedule']),
   ...of('absent', ['listChoices', 'answerChoice', 'answerInboxChoice', 'getBlob', 'issueThreadToken']),
   ...of('absent', ['revokeThreadToken', 'getParked', 'replayParked', 'dropParked', 'revokeApiKey', 'rerollApiKey']),
+  ...of('own', ['createWebhook', 'listWebhooks']),
+  ...of('absent', ['getWebhook', 'patchWebhook', 'deleteWebhook', 'rotateWebhook', 'testWebhook']),
+  ...of('absent', ['listDeliveries', 'redeliver', 'recoverWebhook']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
   ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),
@@ -80,14 +83,19 @@ beforeAll(async () => {
     async () => (await a.request('GET', `/v1/threads/${thread}/schedules`)).json.data[0],
   );
   const apiKey = (await a.request('POST', '/v1/api-keys', { name: 'key-of-a', scopes: ['read'] })).json;
+  const hook = { url: `https://${canary}.example/hooks`, events: ['thread.idle'] };
+  const webhook = (await a.request('POST', '/v1/webhooks', hook)).json;
+  const delivery = (await a.request('POST', `/v1/webhooks/${webhook.id}/test`)).json;
   const sha256 = createHash('sha256').update(large).digest('hex');
   ids = {
     ...{ agents: agent, versions: '1', secrets: 'secret-of-a', 'tool-servers': tools.name, threads: thread },
     ...{ parked: thread, 'tool-calls': choice.tool_call_id, subscriptions: choice.tool_call_id, choices: choice.id },
     ...{ schedules: schedule.id, blobs: sha256, tokens: token.id, 'api-keys': apiKey.id, tenants: 'tenant-a' },
+    ...{ webhooks: webhook.id, deliveries: delivery.id },
     ...{ 'ai-sdk': agent, 'ag-ui': agent, '{agent}': `${canary}-chat` },
   };
   secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];
+  secrets = [...secrets, webhook.id, webhook.secret, delivery.id];
 });
 afterAll(async () => {
   await tools.close();

@@ -30,6 +30,7 @@ import { addTenantCommands } from './commands/tenants.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
 import { addTraceCommand } from './commands/trace.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
 import { addWhyCommand } from './commands/why.ts';
 import type { AddCommands, RunCommand } from './command.ts';
 import { toolVersion } from './command-name.ts';
@@ -50,6 +51,7 @@ const groups: Readonly<Record<string, readonly AddCommands[]>> = {
     addConsoleCommand,
     addKeyCommands,
     addTenantCommands,
+    addWebhookCommands,
     addDoctorCommand,
     addParkedCommands,
     addAuditCommands,

@@ -16,6 +16,7 @@ import {
   createThreadProcessor,
   createToolDispatcher,
   createToolWatch,
+  createWebhookService,
   type Holding,
   type Ingress,
   type Measuring,
@@ -73,7 +74,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         ...stores,
         bus: stores.inputs,
         idempotencyKeys: stores.idempotency,
-        ...{ transport, clock, entropy },
+        ...{ transport, webhookTransport: platform.webhookTransport, clock, entropy },
         sealer,
         quotas: { requestsPerS: rateOf(config, platform) || null },
         secretOrigins: platform.secretOrigins,
@@ -100,10 +101,10 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
       const measuring = measuringOf(platform);
       const measured = measuring === null ? transport : measuredTransport(transport, measuring);
       const watched = watchedTransport(measured, toolWatch(), steadyNow);
-      return watchedService(
-        createNotifier({ ...stores, transport: watched, sealer, clock, entropy, logger, holding: holdingOf(platform) }),
-        toolWatch(),
-      );
+      const notifier = createNotifier({
+        ...{ ...stores, transport: watched, sealer, clock, entropy, logger, holding: holdingOf(platform) },
+      });
+      return both(watchedService(notifier, toolWatch()), webhooks(platform));
     },
   };
 }
@@ -119,6 +120,22 @@ export const tenantOriginsOf = (config: Config, { stores, clock }: Platform): Te
 
 const holdingOf = ({ stores, clock }: Platform): Holding =>
   createHolding({ records: createTenantRecords({ ...stores, clock }), heldThreads: stores.heldThreads });
+
+/** Started one after the other, stopped together. */
+const both = (one: Service, other: Service): Service => ({
+  start: async () => {
+    await one.start();
+    await other.start();
+  },
+  stop: async (withinMs) => {
+    await Promise.all([one.stop(withinMs), other.stop(withinMs)]);
+  },
+});
+
+function webhooks({ stores, webhookTransport, sealer, clock, entropy, logger, metrics }: Platform): Service {
+  const audit = createAuditor({ ...stores, clock });
+  return createWebhookService({ ...stores, webhookTransport, sealer, audit, clock, entropy, logger, metrics });
+}
 
 function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   return createCallbackTokens({

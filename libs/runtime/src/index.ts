@@ -78,6 +78,9 @@ export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispa
 export { createToolDispatcher, type ToolDispatcherDeps } from './tool-dispatcher/tool-dispatcher.ts';
 export { createHolding, type Holding } from './tenants/holding.ts';
 export { createTenantRecords, type TenantRecords } from './tenants/tenant-records.ts';
+export { attemptDelaysMs } from './webhooks/retry-times.ts';
+export { createWebhookService, type WebhookServiceDeps } from './webhooks/webhook-service.ts';
+export type { WebhookContent, WebhookPatch } from './ingress-gateway/hooks/webhooks.ts';
 export { createTenantErasure } from './tenants/tenant-erasure.ts';
 export type {
   MadeTenant,

@@ -8,3 +8,4 @@ export {
   type Resolver,
 } from './outbound-guard.ts';
 export { createToolTransport, type ToolTransportOptions } from './tool-transport.ts';
+export { createWebhookTransport, type WebhookTransportOptions } from './webhook-transport.ts';

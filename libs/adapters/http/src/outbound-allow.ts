@@ -57,12 +57,25 @@ export function isAllowed(rules: readonly OutboundRule[], to: Destination, addre
   );
 }
 
+/** Whether a rule lets this host be called over plain http by its name, wherever that is. */
+export function namesPlainHost(rules: readonly OutboundRule[], url: URL): boolean {
+  const port = url.port === '' ? 80 : Number(url.port);
+  const host = url.hostname.replace(/\.$/, '');
+  return rules.some(
+    ({ hostSuffix, plainHttp, port: only }) =>
+      plainHttp && hostSuffix !== null && (only ?? port) === port && endsWithName(host, hostSuffix),
+  );
+}
+
+/** (O1) */
+const endsWithName = (host: string, suffix: string): boolean => host === suffix || host.endsWith(`.${suffix}`);
+
 function matches(rule: OutboundRule, to: Destination, address: JudgedAddress | null): boolean {
   if (address === null || (rule.port !== null && rule.port !== to.port)) return false; // (O2)
   if (to.scheme === 'http:' && !rule.plainHttp) return false;
   if (rule.range !== null) return contains(rule.range, address.address);
   const host = to.host.toLowerCase().replace(/\.$/, '');
-  return rule.hostSuffix !== null && (host === rule.hostSuffix || host.endsWith(`.${rule.hostSuffix}`)); // (O1)
+  return rule.hostSuffix !== null && endsWithName(host, rule.hostSuffix);
 }
 
 function parseRule(entry: string): OutboundRule | null {

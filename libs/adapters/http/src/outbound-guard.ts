@@ -6,6 +6,7 @@
 //   G2. A literal in the URL is judged like a resolved address, in every notation that a URL parser accepts.
 //   G3. The reason never contains what a name resolved to: it may be shown to a tenant.
 //   G4. A name that cannot be resolved is a failure that is worth a retry, not a verdict.
+//   G5. The names of metadata services are never called, whatever they resolve to.
 // By hand: packages such as request-filtering-agent are agents of `node:http`; the pools here are undici's.
 import { lookup } from 'node:dns/promises';
 import { judgeAddress, type JudgedAddress } from './ip-address.ts';
@@ -48,6 +49,13 @@ const blockedPorts = new Set([
   993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 
+/** Of services that give a machine its own credentials. (G5) */
+const metadataNames = new Set([
+  ...['metadata', 'metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal'],
+  ...['metadata.azure.com', 'metadata.azure.internal', 'metadata.packet.net', 'metadata.platformequinix.com'],
+  ...['metadata.tencentyun.com', 'metadata.oraclecloud.com', 'metadata.service.consul'],
+]);
+
 /** The URL when its form may be called at all, else the reason. No name is resolved here. */
 export function readUrl(text: string): URL | string {
   if (text.length > urlCharactersMax) return `the URL is longer than ${urlCharactersMax} characters`;
@@ -57,6 +65,7 @@ export function readUrl(text: string): URL | string {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'only http and https URLs are called';
   if (url.username !== '' || url.password !== '') return 'a URL with a user name or password is not called';
   if (blockedPorts.has(destinationOf(url).port)) return 'this port is not called';
+  if (metadataNames.has(url.hostname.replace(/\.$/, ''))) return 'metadata services are not called'; // (G5)
   return url;
 }
 

@@ -16,6 +16,7 @@ import type { LogStore } from './thread-log.ts';
 import type { TimerStore } from './timers.ts';
 import type { ActivityStore } from './tool-activity.ts';
 import type { LoginStore, ViewStore } from './views.ts';
+import type { WebhookStore } from './hooks/webhooks.ts';
 
 /** The part of a world that has rows of tenants. */
 interface Erasable {
@@ -35,6 +36,7 @@ interface Erasable {
   readonly blobs: BlobStore;
   readonly idempotency: IdempotencyStore;
   readonly auditLog: AuditLogStore;
+  readonly hooks: WebhookStore;
 }
 
 export function createTenantEraser(durable: Erasable, passage: Passage): TenantEraser {
@@ -50,6 +52,7 @@ function erase(durable: Erasable, tenant: string): number {
     ...[toolActivity.rows, toolActivity.discoveries, durable.callbackCounts, durable.inbox, durable.revokedTokens],
     ...[ledger.entries, ledger.attempts, durable.directory, durable.snapshots, durable.blobs, durable.idempotency],
     ...[registry.toolServers, registry.toolsets, registry.lastGood, registry.secrets, registry.held.threads],
+    ...[durable.hooks.webhooks, durable.hooks.deliveries, durable.hooks.readers],
   ] as readonly Map<string, unknown>[];
   for (const map of byName) for (const name of map.keys()) if (isNameOf(name, tenant) && map.delete(name)) rows += 1;
   if (durable.auditLog.delete(tenant)) rows += 1;

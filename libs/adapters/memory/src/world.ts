@@ -1,6 +1,6 @@
 // A memory world: the durable part of an installation, and the view that one process has of it. Owns which adapter
 // serves which port in the two topologies. Everything a process awaits passes the gate (see `gate.ts`).
-import type { Clock, Commit, Stores, ThreadKey, ToolTransport } from '@dormouse/ports';
+import type { Clock, Commit, Stores, ThreadKey, ToolTransport, WebhookTransport } from '@dormouse/ports';
 import { localRateLimits } from '@dormouse/ports';
 import { type BlobStore, createBlobs } from './blobs.ts';
 import { type Broker, createBroker } from './broker.ts';
@@ -37,6 +37,14 @@ import { createLogins, createViews, type LoginStore, type ViewStore } from './vi
 import { type CallbackCountStore, createCallbackCounts } from './callback-counts.ts';
 import { type ActivityStore, createToolActivity } from './tool-activity.ts';
 import { createToolTransport, type ToolNetwork } from './tool-network.ts';
+import { createWebhookTransport, type Receivers } from './hooks/receivers.ts';
+import {
+  createWebhookDeliveries,
+  createWebhookReaders,
+  createWebhooks,
+  createWebhookStore,
+  type WebhookStore,
+} from './hooks/webhooks.ts';
 
 export type Topology = 'durable' | 'standalone';
 
@@ -55,6 +63,7 @@ export interface MemoryWorldOptions {
 /** One process's view. */
 export interface MemoryPorts extends Stores {
   readonly transport: ToolTransport;
+  readonly webhookTransport: WebhookTransport;
 }
 
 /** What survives every process. Checkers read it directly; wiping `snapshots` or `dedup` must lose nothing. */
@@ -79,6 +88,8 @@ export interface DurablePart {
   readonly registry: RegistryStore;
   readonly feed: FeedStore;
   readonly network: ToolNetwork;
+  readonly hooks: WebhookStore;
+  readonly receivers: Receivers;
 }
 
 export interface MemoryWorld {
@@ -118,6 +129,9 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         revokedTokens: createRevokedTokens(durable.revokedTokens, passage),
         auditLog: createAuditLog(durable.auditLog, passage),
         inbox: createInbox(durable.inbox, passage),
+        webhooks: createWebhooks(durable.hooks, passage),
+        webhookDeliveries: createWebhookDeliveries(durable.hooks, passage),
+        webhookReaders: createWebhookReaders(durable.hooks, passage),
         rates: localRateLimits(() => clock.now()),
         ledger: createDispatchLedger(durable.ledger, passage),
         directory: createThreadDirectory(durable.directory, passage),
@@ -136,6 +150,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         eraser: createTenantEraser(durable, passage),
         feed: createLiveFeed(durable.feed, passage),
         transport: createToolTransport(durable.network, passage),
+        webhookTransport: createWebhookTransport(durable.receivers),
       };
     },
     threads: () => [...durable.log.threads.values()].map(({ key }) => key),
@@ -164,4 +179,6 @@ const createDurablePart = (partitions: number): DurablePart => ({
   registry: createRegistryStore(),
   feed: { listeners: new Map(), said: new Map(), retrying: new Map() },
   network: new Map(),
+  hooks: createWebhookStore(),
+  receivers: new Map(),
 });

@@ -25,6 +25,8 @@ import { createCallbackCounts } from './stores/callback-counts.ts';
 import { createTimers, onePartition, type Partitions } from './stores/timers.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
+import { createWebhookDeliveries } from './stores/hooks/deliveries.ts';
+import { createWebhookReaders, createWebhooks } from './stores/hooks/webhooks.ts';
 
 export interface MongoOptions extends ServerOptions {
   /** The bus's partitions; without them this process fires every timer. A new database gets as many shards. */
@@ -125,4 +127,7 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   toolActivity: createToolActivity(server),
   callbackCounts: createCallbackCounts(server),
   inbox: createInbox(server),
+  webhooks: createWebhooks(server),
+  webhookDeliveries: createWebhookDeliveries(server),
+  webhookReaders: createWebhookReaders(server),
 });

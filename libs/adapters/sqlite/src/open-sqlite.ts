@@ -41,6 +41,8 @@ import { createToolActivity } from './stores/tool-activity.ts';
 import { createToolServers } from './stores/tool-servers.ts';
 import { createToolsets } from './stores/toolsets.ts';
 import { createLogins, createViews } from './stores/views.ts';
+import { createWebhookDeliveries } from './stores/hooks/deliveries.ts';
+import { createWebhookReaders, createWebhooks } from './stores/hooks/webhooks.ts';
 import { type PinnedDatabase, pinDatabase } from './copy/pinned-database.ts';
 import type { WriterCounters } from './writer/writer-counters.ts';
 
@@ -148,6 +150,9 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     toolActivity: createToolActivity(writer, reader),
     callbackCounts: createCallbackCounts(writer, reader),
     inbox: createInbox(writer, reader),
+    webhooks: createWebhooks(writer, reader),
+    webhookDeliveries: createWebhookDeliveries(writer, reader),
+    webhookReaders: createWebhookReaders(writer, reader),
     dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),

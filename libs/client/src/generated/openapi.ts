@@ -1438,6 +1438,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Webhooks, oldest first, and what is wrong with each
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Make a webhook; its signing secret is shown once
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One webhook
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook and the log of its deliveries
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, disable or enable a webhook
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        patch: operations["patchWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was sent and what waits, newest first, for 30 days
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries/{delivery}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again, under the same id
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send again what failed or was aborted since a time
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["recoverWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A new signing secret; the one before it signs too for 24 hours
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["rotateWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send it a `webhook.test`
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2112,6 +2264,11 @@ export interface components {
                 status: number;
             }[];
         };
+        /** @description The delivery that is sent. */
+        DeliveryBegun: {
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+        };
         /** @description `event: delta`. A piece of the running completion; a new attempt replaces what was shown. The first one after a connect has the text so far. */
         DeltaFrame: {
             /** @description 1 for the first attempt, and so on. */
@@ -2330,6 +2487,51 @@ export interface components {
             id: string;
             /** @description The key’s text, shown this once. */
             key: string;
+        };
+        /** @description With the signing secret, which is shown this once. */
+        MadeWebhook: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Events received so far. */
+            events: string[];
+            filter: {
+                agents?: string[];
+                /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
+                metadata?: {
+                    [key: string]: string;
+                };
+            } | null;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description `WEBHOOK_FAILING` while every attempt fails, `WEBHOOK_DISABLED` where the runtime has disabled it. */
+            problems: {
+                /** @description A code with a page at `/errors/{CODE}`. */
+                code: string;
+                /** @description What happened, in a sentence. */
+                detail: string;
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                since: string;
+            }[];
+            /** @description Name of the secret. */
+            secret: string;
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
+            state: "active" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+            /** @description The address. */
+            url: string;
         };
         /** @description A line of the conversation as people read it. */
         Message: {
@@ -2847,6 +3049,14 @@ export interface components {
              * @default false
              */
             trust_annotations?: boolean;
+        };
+        NewWebhook: {
+            /** @description Events received so far. */
+            events: ("thread.waiting" | "thread.idle" | "thread.failed" | "thread.closed" | "choice.requested" | "oauth.requested" | "child.opened" | "budget.exceeded")[];
+            /** @default null */
+            filter?: components["schemas"]["WebhookFilter"] | null;
+            /** @description http or https, without credentials. What could never be called is refused: private addresses, plain http and loopback that the installation does not allow. */
+            url: string;
         };
         /** @description `event: oauth`. A login that a user can open; it comes again while open. */
         OauthFrame: {
@@ -4842,6 +5052,119 @@ export interface components {
             /** @description Name of the tool server. */
             tool_server?: string;
         };
+        /** @description An address that is told what happens in threads. */
+        Webhook: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Events received so far. */
+            events: string[];
+            filter: {
+                agents?: string[];
+                /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
+                metadata?: {
+                    [key: string]: string;
+                };
+            } | null;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description `WEBHOOK_FAILING` while every attempt fails, `WEBHOOK_DISABLED` where the runtime has disabled it. */
+            problems: {
+                /** @description A code with a page at `/errors/{CODE}`. */
+                code: string;
+                /** @description What happened, in a sentence. */
+                detail: string;
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                since: string;
+            }[];
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
+            state: "active" | "disabled";
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+            /** @description The address. */
+            url: string;
+        };
+        /** @description What was sent, or is to be sent, to one webhook. */
+        WebhookDelivery: {
+            /** @description Requests to the tool server, each with its time and its HTTP status or the code of its failure. */
+            attempts: {
+                /**
+                 * Format: date-time
+                 * @description When it happened: RFC 3339, UTC, milliseconds.
+                 */
+                at: string;
+                ms: number;
+                /** @description The HTTP status, or `OUTBOUND_FORBIDDEN`, `TIMEOUT`, `UNREACHABLE`. */
+                status: number | string;
+            }[];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * @description Which frame it is.
+             * @enum {string}
+             */
+            event: "thread.waiting" | "thread.idle" | "thread.failed" | "thread.closed" | "choice.requested" | "oauth.requested" | "child.opened" | "budget.exceeded" | "webhook.test";
+            /** @description The `webhook-id` of every attempt. */
+            id: string;
+            /** @description When it happens next; null for never again. */
+            next_at: string | null;
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "aborted";
+        };
+        /** @description Threads of one of these agents, and with all these labels. What is absent lets every thread through. */
+        WebhookFilter: {
+            agents?: string[];
+            /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
+            metadata?: {
+                [key: string]: string;
+            };
+        };
+        /** @description Only what is named changes. What happens while it is `disabled` is not told to it, also not later. */
+        WebhookPatch: {
+            /** @description Events received so far. */
+            events?: ("thread.waiting" | "thread.idle" | "thread.failed" | "thread.closed" | "choice.requested" | "oauth.requested" | "child.opened" | "budget.exceeded")[];
+            filter?: components["schemas"]["WebhookFilter"] | null;
+            /**
+             * @description Where it stands.
+             * @enum {string}
+             */
+            state?: "active" | "disabled";
+            /** @description http or https, without credentials. What could never be called is refused: private addresses, plain http and loopback that the installation does not allow. */
+            url?: string;
+        };
+        /** @description How many deliveries are sent again: those that failed or were aborted, and were made since then. */
+        WebhookRecovered: {
+            matched: number;
+        };
+        WebhookRecovery: {
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+        };
+        /** @description The new signing secret, shown this once. The one before it signs too for 24 hours. */
+        WebhookSecret: {
+            /** @description Name of the secret. */
+            secret: string;
+        };
     };
     responses: {
         /** @description - [`AGENT_IN_USE`](/errors/AGENT_IN_USE): Threads that are not closed use this agent. */
@@ -4913,6 +5236,32 @@ export interface components {
          *     - [`CHOICE_CHANGED`](/errors/CHOICE_CHANGED): The answer is about other arguments than the call has.
          */
         "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`TOO_MANY_WEBHOOKS`](/errors/TOO_MANY_WEBHOOKS): The tenant has as many webhooks as it may have.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-TOO_MANY_WEBHOOKS": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`WEBHOOK_DISABLED`](/errors/WEBHOOK_DISABLED): Nothing is sent to the webhook: it answered 410, every attempt of five days failed, or an administrator disabled it.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-WEBHOOK_DISABLED": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -9747,6 +10096,532 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["Webhook"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://app.example.com/hooks/dormouse",
+                 *       "events": [
+                 *         "thread.idle",
+                 *         "choice.requested"
+                 *       ],
+                 *       "filter": {
+                 *         "agents": [
+                 *           "weather"
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "whk_01KE6HWA00G5H7J9K1L3Z5X7CV",
+                     *       "url": "https://app.example.com/hooks/dormouse",
+                     *       "events": [
+                     *         "thread.idle",
+                     *         "choice.requested"
+                     *       ],
+                     *       "filter": {
+                     *         "agents": [
+                     *           "weather"
+                     *         ]
+                     *       },
+                     *       "state": "active",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "updated_at": "2026-01-05T09:30:00.000Z",
+                     *       "problems": [],
+                     *       "secret": "whsec_bm90IGEgcmVhbCBzZWNyZXQsIGFuIGV4YW1wbGU="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MadeWebhook"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-TOO_MANY_WEBHOOKS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patchWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "active"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["WebhookDelivery"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the delivery. */
+                delivery: string;
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryBegun"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-WEBHOOK_DISABLED"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recoverWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-01-05T00:00:00.000Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookRecovery"];
+            };
+        };
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookRecovered"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-WEBHOOK_DISABLED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryBegun"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-WEBHOOK_DISABLED"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

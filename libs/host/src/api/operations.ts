@@ -21,6 +21,7 @@ import { threadOperations } from './threads.ts';
 import { threadTokenOperations } from './thread-tokens.ts';
 import { toolServerOperations } from './tool-servers.ts';
 import { usageOperations } from './usage.ts';
+import { webhookOperations } from './hooks/webhooks.ts';
 
 export const clockAdvance = z
   .strictObject({
@@ -65,5 +66,6 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(sessionOperations),
   ...Object.values(apiKeyOperations),
   ...Object.values(tenantOperations),
+  ...Object.values(webhookOperations),
   ...Object.values(systemOperations),
 ];

@@ -2,7 +2,12 @@
 //
 // Invariants:
 //   P3. `close` releases in the order of dependence: clients first, stores last.
-import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
+import {
+  createGuardedFetch,
+  createToolTransport,
+  createWebhookTransport,
+  parseOutboundAllow,
+} from '@dormouse/adapter-http';
 import { createModel, createModelCatalog, type ModelCatalog, standardOrigins } from '@dormouse/adapter-model';
 import { openTracer } from '@dormouse/adapter-telemetry';
 import {
@@ -14,6 +19,7 @@ import {
   type Sealer,
   type Stores,
   type ToolTransport,
+  type WebhookTransport,
 } from '@dormouse/ports';
 import { inputBusWithSpans, tracedTransport, type Tracing, workBusWithSpans } from '@dormouse/runtime';
 import { type Config, providerEnvironment, standardVariables } from '../config.ts';
@@ -32,6 +38,7 @@ export interface Platform {
   readonly stores: Stores;
   readonly traits: TopologyTraits;
   readonly transport: ToolTransport;
+  readonly webhookTransport: WebhookTransport;
   readonly model: Model;
   readonly models: ModelCatalog;
   /** Where a secret that is named like a provider goes when it names no origin itself. */
@@ -75,6 +82,7 @@ export async function openPlatform(
   const outboundAllow = parseOutboundAllow(rules).rules;
   const guarded = createToolTransport({ outboundAllow, secrets: secret });
   const transport = tracedTransport(guarded, tracing);
+  const webhookTransport = createWebhookTransport({ outboundAllow });
   // The processor's own limits of a completion end it, by the signal of its request.
   const outbound = createGuardedFetch({ outboundAllow, headersTimeoutMs: 0, bodyTimeoutMs: 0 });
   const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
@@ -84,12 +92,14 @@ export async function openPlatform(
   const models = createModelCatalog(asked);
   const argumentValidator = createArgumentValidator(logger);
   const close = async (): Promise<void> => {
-    await Promise.all([guarded.close(), outbound.close(), argumentValidator.close()]); // (P3)
+    const clients = [guarded.close(), outbound.close(), webhookTransport.close()];
+    await Promise.all([...clients, argumentValidator.close()]); // (P3)
     await topology.close();
     await tracer.close();
   };
   return {
     ...{ stores, traits, transport, model, models, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
+    webhookTransport,
     pin: topology.pin,
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,

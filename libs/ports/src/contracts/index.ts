@@ -34,3 +34,4 @@ export type { Advance } from './until.ts';
 export { usageContract } from './usage.contract.ts';
 export { viewsContract } from './views.contract.ts';
 export { workBusContract, type WorkBusUnderTest } from './work-bus.contract.ts';
+export { webhooksContract, type WebhookStoresUnderTest } from './webhooks.contract.ts';

@@ -1,6 +1,6 @@
 // The contract of `TenantEraser`, for every adapter: rows of every store that it empties, of two tenants.
 import { describe, expect, it } from 'vitest';
-import type { Stores, ThreadKey, ThreadRow } from '../index.ts';
+import type { Stores, ThreadKey, ThreadRow, Webhook, WebhookDelivery } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
@@ -16,6 +16,23 @@ const rowOf = (key: ThreadKey): ThreadRow => ({
   ...{ externalId: 'x-1', title: 'A title', metadata: { team: 'one' }, createdAt: at, updatedAt: at, position: 1 },
   opening: null,
 });
+
+const webhook: Webhook = {
+  ...{ tenant: '', id: 'whk_1', url: 'https://hooks.example', events: ['thread.idle'], filter: null, state: 'active' },
+  ...{
+    sealed: 'sealed',
+    before: null,
+    createdAt: at,
+    updatedAt: at,
+    activeSince: at,
+    failingSince: null,
+    problem: null,
+  },
+};
+const delivery: WebhookDelivery = {
+  ...{ tenant: '', webhook: 'whk_1', id: 'dlv_1', event: 'thread.idle', body: '{}', state: 'pending' },
+  ...{ createdAt: Date.now(), attempts: [], tries: 0, nextAt: at },
+};
 
 /** One row of each kind. */
 async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void> {
@@ -36,6 +53,9 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
   await stores.parked.park(key, 'why', at);
   await stores.revokedTokens.add({ ...key, id: 'tok_1' }, forEver);
   await stores.heldThreads.hold(key);
+  await stores.webhooks.insert({ ...webhook, tenant });
+  await stores.webhookDeliveries.insert([{ ...delivery, tenant }]);
+  await stores.webhookReaders.changed(tenant, '1');
 }
 
 /** Which of these rows are there. */
@@ -54,6 +74,9 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.parked.mark(key)) !== null,
     (await stores.revokedTokens.among([{ ...key, id: 'tok_1' }])).length === 1,
     (await stores.heldThreads.list(tenant, null, 1)).length === 1,
+    (await stores.webhooks.get(tenant, 'whk_1')) !== null,
+    (await stores.webhookDeliveries.get({ tenant, webhook: 'whk_1', id: 'dlv_1' })) !== null,
+    (await stores.webhookReaders.get(tenant)) !== null,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];
 }

@@ -134,6 +134,9 @@ const genAiModel = {
   'gen_ai.request.model': 'open',
 } as const;
 
+/** How a delivery to a customer's endpoint ended. */
+export const webhookOutcomes = ['delivered', 'failed', 'aborted'] as const;
+
 export const metricTable = {
   dormouse_turns_total: {
     kind: 'counter',
@@ -400,6 +403,12 @@ export const metricTable = {
     help: 'Event streams that ended with `lagged`, because their readers were too slow.',
     labels: {},
     services: ['ingress-gateway'],
+  },
+  dormouse_webhook_deliveries_total: {
+    kind: 'counter',
+    help: 'Deliveries to endpoints of customers that have ended. One that is sent again ends again.',
+    labels: { outcome: webhookOutcomes },
+    services: ['notifier'],
   },
   dormouse_spans_dropped_total: {
     kind: 'counter',

@@ -1,5 +1,14 @@
 // The client API as plain functions over ports: one object per noun, composed here. Knows no HTTP.
-import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTransport } from '@dormouse/ports';
+import type {
+  Clock,
+  Entropy,
+  IdempotencyKeys,
+  InputBus,
+  Sealer,
+  Stores,
+  ToolTransport,
+  WebhookTransport,
+} from '@dormouse/ports';
 import { type AuditApi, type AuditSigner, createAuditApi } from '../audit/audit-api.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
@@ -33,6 +42,7 @@ import { createToolCallApi, type ToolCallApi } from './read/tool-calls.ts';
 import { createTurnApi, type TurnApi } from './read/turns/turn-list.ts';
 import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
 import { createTenantEventApi, type TenantEventApi } from './watch/tenant-events.ts';
+import { createWebhookApi, type WebhookApi } from './hooks/webhooks.ts';
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
@@ -45,12 +55,14 @@ type IngressStores = Pick<
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
   | 'tenants'
+  | ('webhooks' | 'webhookDeliveries' | 'webhookReaders')
 >;
 
 export interface IngressPorts extends IngressStores {
   readonly bus: InputBus;
   readonly idempotencyKeys: IdempotencyKeys;
   readonly transport: ToolTransport;
+  readonly webhookTransport: Pick<WebhookTransport, 'judge'>;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly sealer: Sealer;
@@ -102,6 +114,7 @@ export interface Ingress {
   readonly blob: ReadBlob;
   readonly usage: UsageApi;
   readonly audit: AuditApi;
+  readonly webhooks: WebhookApi;
 }
 
 export function createIngress(given: IngressPorts): Ingress {
@@ -152,5 +165,6 @@ export function createIngress(given: IngressPorts): Ingress {
     blob: blobReader(ports),
     usage: createUsageApi(ports),
     audit,
+    webhooks: createWebhookApi(given),
   };
 }

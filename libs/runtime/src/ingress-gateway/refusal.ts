@@ -14,7 +14,9 @@ export type RefusalCode =
   | 'RATE_LIMITED'
   | 'CHOICE_CHANGED'
   | 'IDEMPOTENCY_KEY_REUSED'
-  | 'IDEMPOTENCY_IN_PROGRESS';
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'TOO_MANY_WEBHOOKS'
+  | 'WEBHOOK_DISABLED';
 
 export interface Refusal {
   readonly code: RefusalCode;

@@ -519,6 +519,40 @@ const tenants = `
   END;
 `;
 
+/** Endpoints of customers, what they are told, and how far the log was read for them. */
+const webhooks = `
+  CREATE TABLE webhooks (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (tenant, id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE deliveries (
+    tenant TEXT NOT NULL,
+    webhook TEXT NOT NULL,
+    id TEXT NOT NULL,
+    event TEXT NOT NULL,
+    body TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    attempts TEXT NOT NULL,
+    tries INTEGER NOT NULL,
+    next_at INTEGER,
+    PRIMARY KEY (tenant, webhook, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX deliveries_by_due ON deliveries (tenant, webhook, next_at) WHERE state = 'pending';
+  CREATE INDEX deliveries_by_age ON deliveries (created_at);
+
+  CREATE TABLE webhook_readers (
+    tenant TEXT PRIMARY KEY,
+    place TEXT NOT NULL,
+    changes INTEGER NOT NULL,
+    holder TEXT,
+    held_until INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -535,7 +569,10 @@ export const schemaSteps: readonly string[] = [
   callbackCounts,
   audit,
   tenants,
+  webhooks,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */
-export const releaseClaims = 'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0';
+export const releaseClaims =
+  'UPDATE idempotency SET claimed_at = 0 WHERE status IS NULL AND claimed_at > 0; ' +
+  'UPDATE webhook_readers SET holder = NULL, held_until = 0 WHERE holder IS NOT NULL';

@@ -1,7 +1,8 @@
-// Deletes old answers by idempotency key, expired logins and revocations, and old activity of tool servers, at start
-// and then every hour. Attempts stay: they are kept as long as the log of their thread.
-import { activityKeptMs, type Clock } from '@dormouse/ports';
+// Deletes old answers by idempotency key, expired logins and revocations, old activity of tool servers and old
+// deliveries of webhooks, at start and then every hour. Attempts stay: they are kept as long as the log of their thread.
+import { activityKeptMs, type Clock, deliveriesKeptMs } from '@dormouse/ports';
 import type { GroupWriter } from '../writer/group-writer.ts';
+import { sweepDeliveries } from './hooks/deliveries.ts';
 import { sweepLogins } from './views.ts';
 import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
 import { sweepRevokedTokens } from './revoked-tokens.ts';
@@ -17,6 +18,7 @@ export function startSweeper(writer: GroupWriter, clock: Clock): { stop(): void 
       writer.rows('lazy', sweepLogins, [[now]]),
       writer.rows('lazy', sweepActivity, [[now - activityKeptMs]]),
       writer.rows('lazy', sweepRevokedTokens, [[now]]),
+      writer.rows('lazy', sweepDeliveries, [[now - deliveriesKeptMs]]),
     ];
     // What could not be deleted now is deleted an hour later.
     void Promise.allSettled(swept);

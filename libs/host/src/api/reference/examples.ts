@@ -228,6 +228,28 @@ export const examples: Readonly<Record<string, Example>> = {
       data: 'aGVsbG8=',
     },
   },
+  createWebhook: {
+    body: {
+      url: 'https://app.example.com/hooks/dormouse',
+      events: ['thread.idle', 'choice.requested'],
+      filter: { agents: ['weather'] },
+    },
+    answers: {
+      201: {
+        id: 'whk_01KE6HWA00G5H7J9K1L3Z5X7CV',
+        url: 'https://app.example.com/hooks/dormouse',
+        events: ['thread.idle', 'choice.requested'],
+        filter: { agents: ['weather'] },
+        state: 'active',
+        created_at: at,
+        updated_at: at,
+        problems: [],
+        secret: 'whsec_bm90IGEgcmVhbCBzZWNyZXQsIGFuIGV4YW1wbGU=',
+      },
+    },
+  },
+  patchWebhook: { body: { state: 'active' } },
+  recoverWebhook: { body: { since: '2026-01-05T00:00:00.000Z' } },
   getThread: {
     answers: {
       200: {

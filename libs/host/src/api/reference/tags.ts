@@ -15,6 +15,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   tenants: 'The customers of this installation, managed with the platform key and no other.',
   console: 'Sessions of the console in a browser.',
   development: 'Only standalone, and only for requests from the same machine.',
+  webhooks: 'Addresses that are told what happens in threads: signed POSTs, retried for a day.',
   ui: 'Streams in the formats of user interface libraries.',
 };
 
@@ -37,6 +38,8 @@ const parameterTexts: Readonly<Record<string, string>> = {
   'ai-sdk': 'Name of the agent.',
   '{agent}': 'Id of the chat: the `external_id` of its thread.',
   'ag-ui': 'Name of the agent.',
+  webhooks: 'Id of the webhook.',
+  deliveries: 'Id of the delivery.',
 };
 
 export interface PathParameter {

@@ -20,6 +20,7 @@ import { ThreadTokenController } from './thread-token-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 import { UsageController } from './usage-controller.ts';
+import { WebhookController } from './hooks/webhook-controller.ts';
 import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
 
 export interface ApiParts {
@@ -53,6 +54,7 @@ export class ApiModule {
         SystemController,
         UsageController,
         AuditController,
+        WebhookController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },

@@ -120,6 +120,24 @@ const requestCodes = {
     'A tool server or an agent names this secret.',
     'Change or delete that registration first.',
   ),
+  TOO_MANY_WEBHOOKS: entry(
+    409,
+    'Too many webhooks',
+    'The tenant has as many webhooks as it may have.',
+    'Delete those that are not used. One webhook can be told of the threads of many of your own customers.',
+  ),
+  WEBHOOK_DISABLED: entry(
+    409,
+    'Webhook disabled',
+    'Nothing is sent to the webhook: it answered 410, every attempt of five days failed, or an administrator disabled it.',
+    'Repair the endpoint, then `PATCH /v1/webhooks/{id}` with `{"state": "active"}`. What had failed before is sent again by `POST /v1/webhooks/{id}/recover`.',
+  ),
+  WEBHOOK_FAILING: entry(
+    null,
+    'Webhook failing',
+    'Every attempt to deliver to the webhook has failed since the time that is named. After five days it is disabled.',
+    'The statuses are in `GET /v1/webhooks/{id}/deliveries`. An endpoint answers 2xx within 15 seconds; a redirect is a failure.',
+  ),
   IDEMPOTENCY_KEY_REUSED: entry(
     422,
     'Idempotency key used before',

@@ -1,0 +1,169 @@
+// Tells customers what happens in their threads: signed POSTs to their endpoints, retried for a day.
+//
+// Each tenant that has endpoints has a reader of its log with a stored place. One process holds it, reads on from there,
+// stores a delivery for each endpoint that asks for an event, and sends what is due (desk.ts). Nothing is added to the
+// commit for it, and a tenant without endpoints costs nothing.
+//
+// Invariants:
+//   W1. Of what a commit tells an endpoint, exactly one delivery is stored, whoever ends when. (log-reading R1, R2)
+//   W2. A delivery is attempted until it is delivered, given up or aborted, by one process at a time, as far as clocks
+//       agree; its receiver may get it twice, under one id. (attempt A1, desk D4)
+//   W3. A reader that its holder does not hold longer in time is taken over by any other process.
+//   W4. Trouble of one endpoint or tenant delays no other beyond its places. (places P1, P2, P3; desk D2)
+import {
+  type Clock,
+  type Entropy,
+  Fault,
+  type Logger,
+  type Metrics,
+  noMetrics,
+  type Sealer,
+  type Stores,
+  type WebhookReader,
+  type WebhookTransport,
+} from '@dormouse/ports';
+import type { Auditor } from '../audit/auditor.ts';
+import type { Service } from '../service.ts';
+import { createTenantRecords } from '../tenants/tenant-records.ts';
+import { createAttempt } from './attempt.ts';
+import { type Desk, openDesk } from './desk.ts';
+import { createTellCommits } from './log-reading.ts';
+import { createPlaces, defaultPlaceLimits, type PlaceLimits } from './places.ts';
+import { createThreadStatuses } from './thread-statuses.ts';
+
+export interface WebhookServiceDeps extends Pick<
+  Stores,
+  ('log' | 'tenantLog' | 'snapshots' | 'directory' | 'tenants') | ('webhooks' | 'webhookDeliveries' | 'webhookReaders')
+> {
+  readonly webhookTransport: WebhookTransport;
+  readonly sealer: Sealer;
+  readonly audit: Auditor;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly logger: Logger;
+  /** Default: none. */
+  readonly metrics?: Metrics;
+  readonly settings?: Partial<WebhookSettings>;
+}
+
+export interface WebhookSettings extends PlaceLimits {
+  readonly timeoutMs: number;
+  /** How long a process holds a reader without saying so again. */
+  readonly heldMs: number;
+}
+
+const defaultSettings: WebhookSettings = { ...defaultPlaceLimits, timeoutMs: 15_000, heldMs: 15_000 };
+
+const lookEveryMs = 500;
+const readersAtOnce = 500;
+/** Readers that one look takes: several processes that start together share them. */
+const takenAtOnceMax = 100;
+
+export function createWebhookService(deps: WebhookServiceDeps): Service {
+  const { webhookReaders: readers, webhookDeliveries: deliveries, clock, logger } = deps;
+  const settings = { ...defaultSettings, ...deps.settings };
+  const holder = deps.entropy.nonce();
+  const stopping = new AbortController();
+  const ended = new AbortController();
+  const desks = new Map<string, { readonly desk: Desk; heldUntil: number }>();
+  const attempts = new Set<Promise<unknown>>();
+  let running: Promise<void> = Promise.resolve();
+  let failing = false;
+
+  function report(error: unknown): void {
+    if (!failing && !stopping.signal.aborted)
+      logger.warn('webhooks_failing', { code: error instanceof Fault ? error.code : String(error) });
+    failing = true;
+  }
+
+  const { webhookTransport: transport, metrics = noMetrics } = deps;
+  const attempt = createAttempt({
+    ...deps,
+    deliveries,
+    transport,
+    metrics,
+    timeoutMs: settings.timeoutMs,
+    signal: ended.signal,
+  });
+  const deskDeps = {
+    ...deps,
+    ...{ deliveries, readers, holder, report },
+    records: createTenantRecords(deps),
+    tell: createTellCommits({ directory: deps.directory, deliveries, statuses: createThreadStatuses(deps) }),
+    places: createPlaces(settings),
+    attempt: (...given: Parameters<typeof attempt>) => {
+      const made = attempt(...given);
+      const settled: Promise<unknown> = made.then(
+        () => attempts.delete(settled),
+        () => attempts.delete(settled),
+      );
+      attempts.add(settled);
+      return made;
+    },
+  };
+
+  async function all(): Promise<readonly WebhookReader[]> {
+    const found: WebhookReader[] = [];
+    for (let after: string | null = null; ;) {
+      const part: readonly WebhookReader[] = await readers.list(after, readersAtOnce);
+      found.push(...part);
+      after = part.at(-1)?.tenant ?? null;
+      if (part.length < readersAtOnce) return found;
+    }
+  }
+
+  async function look(): Promise<void> {
+    const found = await all();
+    const there = new Set(found.map(({ tenant }) => tenant));
+    for (const [tenant, { desk }] of desks) if (desk.isOver || !there.has(tenant)) await closeDesk(tenant);
+    let taken = 0;
+    for (const reader of found) {
+      if (stopping.signal.aborted) return;
+      const own = desks.get(reader.tenant);
+      const now = clock.now();
+      own?.desk.seen(reader);
+      const isDue = own === undefined ? reader.heldUntil <= now : own.heldUntil - now < (settings.heldMs * 2) / 3;
+      if (!isDue || (own === undefined && taken >= takenAtOnceMax)) continue;
+      const heldUntil = now + settings.heldMs;
+      const isHeld = await readers.hold(reader.tenant, holder, now, heldUntil);
+      if (isHeld && own !== undefined) own.heldUntil = heldUntil;
+      else if (isHeld) {
+        taken += 1;
+        const current = (await readers.get(reader.tenant)) ?? reader; // it may have moved since it was listed
+        desks.set(reader.tenant, { desk: openDesk(deskDeps, current), heldUntil });
+      } else if (own !== undefined) await closeDesk(reader.tenant); // (W3)
+    }
+    failing = false;
+  }
+
+  async function closeDesk(tenant: string): Promise<void> {
+    const own = desks.get(tenant);
+    desks.delete(tenant);
+    await own?.desk.close();
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await look().catch(report);
+      await clock.sleep(lookEveryMs, stopping.signal);
+    }
+  }
+
+  return {
+    start() {
+      running = run();
+      return Promise.resolve();
+    },
+    async stop(withinMs) {
+      stopping.abort();
+      await running;
+      await Promise.all([...desks.keys()].map(closeDesk));
+      const late = new AbortController();
+      await Promise.race([Promise.all(attempts), clock.sleep(withinMs, late.signal)]);
+      late.abort();
+      ended.abort();
+      await Promise.all(attempts);
+      await readers.release(holder).catch(report);
+    },
+  };
+}
