@@ -129,7 +129,7 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
       const now = clock.now();
       due.delete(id); // what comes from now on is noted again
       const found = await deliveries.due(tenant, id, now, limit).catch((error: unknown) => {
-        dueAt(id, now);
+        dueAt(id, now + pauseMsMax);
         throw error;
       });
       if (found.length === limit) dueAt(id, now); // there may be more

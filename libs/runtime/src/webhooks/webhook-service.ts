@@ -5,7 +5,7 @@
 // commit for it, and a tenant without endpoints costs nothing.
 //
 // Invariants:
-//   W1. Of what a commit tells an endpoint, exactly one delivery is stored, whoever ends when. (log-reading R1, R2)
+//   W1. Of what a commit tells an endpoint, exactly one delivery is stored, whichever process ends when. (log-reading R1, R2)
 //   W2. A delivery is attempted until it is delivered, given up or aborted, by one process at a time, as far as clocks
 //       agree; its receiver may get it twice, under one id. (attempt A1, desk D4)
 //   W3. A reader that its holder does not hold longer in time is taken over by any other process.

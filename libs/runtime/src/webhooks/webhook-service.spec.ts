@@ -1,0 +1,200 @@
+import {
+  createManualClock,
+  createMemoryWorld,
+  createSeededEntropy,
+  type Gate,
+  type MemoryPorts,
+  plainSealer,
+  seededFraction,
+} from '@dormouse/adapter-memory';
+import { Fault, type ThreadKey, type WebhookOutcome, type WebhookRequest } from '@dormouse/ports';
+import type { RecordedEvent, ThreadEvent } from '@dormouse/thread';
+import { expect, it } from 'vitest';
+import { createAuditor } from '../audit/auditor.ts';
+import { createWebhookApi } from '../ingress-gateway/hooks/webhooks.ts';
+import { sealCommit } from '../log/envelope.ts';
+import type { Service } from '../service.ts';
+import { createWebhookService } from './webhook-service.ts';
+
+const logger = { info: () => {}, warn: () => {}, error: () => {} };
+const tenant = 'acme';
+const exceeded: ThreadEvent = { type: 'BudgetExceeded', budget: 'completions_per_wake', used: 2, limit: 1 };
+
+/** A world in which processes named `notifier…` die at any of their operations, before or after it. */
+function createStage(seed: number, deathRate: number) {
+  const random = seededFraction(seed);
+  const clock = createManualClock();
+  const entropy = createSeededEntropy(seed);
+  const dead = new Set<string>();
+  const died = (node: string): never => {
+    dead.add(node);
+    throw new Fault('UNAVAILABLE', 'this process has ended');
+  };
+  const gate: Gate = {
+    pass: async (node, _operation, apply) => {
+      if (dead.has(node)) return died(node);
+      const dies = node.startsWith('notifier') && random() < deathRate;
+      if (dies && random() < 0.5) return died(node);
+      const answer = apply();
+      return dies ? died(node) : answer;
+    },
+  };
+  const world = createMemoryWorld({ clock, gate });
+  const ingress = world.ports('ingress');
+  const received: WebhookRequest[] = [];
+  let answering = (_request: WebhookRequest): Promise<WebhookOutcome> =>
+    Promise.resolve({ answered: true, status: 200, aborts: false });
+  const transport = {
+    post: (request: WebhookRequest) => {
+      received.push(request);
+      return answering(request);
+    },
+    judge: ingress.webhookTransport.judge,
+  };
+  const api = createWebhookApi({ ...ingress, webhookTransport: transport, sealer: plainSealer, clock, entropy });
+  let lives = 0;
+
+  async function start(): Promise<{ readonly node: string; readonly service: Service }> {
+    const node = `notifier-${(lives += 1)}`;
+    const ports: MemoryPorts = world.ports(node);
+    const service = createWebhookService({
+      ...ports,
+      ...{ webhookTransport: transport, sealer: plainSealer, clock, entropy, logger },
+      audit: createAuditor({ ...ports, clock }),
+    });
+    await service.start();
+    return { node, service };
+  }
+
+  async function commit(key: ThreadKey, ...events: readonly ThreadEvent[]): Promise<void> {
+    const head = await ingress.log.head(key);
+    const version = head === null ? 0 : head.version + head.count;
+    const sealed = sealCommit({
+      ...{ key, version, inputs: [`i:${entropy.nonce()}`], at: clock.now(), nonce: entropy.nonce(), trace: null },
+      prev: head?.hash ?? '',
+      events: events.map((event): RecordedEvent => ({
+        ...event,
+        turnId: 'msg_1',
+        cause: { kind: 'operator', id: 'x' },
+      })),
+      effects: [],
+    });
+    expect(await ingress.log.append([{ commit: sealed, owes: false }])).toEqual(['appended']);
+  }
+
+  return {
+    ...{ random, clock, dead, ingress, received, api, start, commit },
+    answers: (next: typeof answering) => {
+      answering = next;
+    },
+  };
+}
+
+it('W1 tells each commit once to each endpoint, though processes die anywhere and others take over', async () => {
+  let deaths = 0;
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const stage = createStage(seed, 0.02);
+    const { clock, random, api, received, ingress, dead } = stage;
+    const made = await Promise.all(
+      [1, 2, 3].map((nth) =>
+        api.create(tenant, { url: `https://${nth}.example`, events: ['budget.exceeded'], filter: null }),
+      ),
+    );
+    expect(made.every(({ ok }) => ok)).toBe(true);
+    let living = [await stage.start(), await stage.start()];
+    const replaceDead = async (): Promise<void> => {
+      for (const { node, service } of living) if (dead.has(node)) await service.stop(0);
+      living = living.filter(({ node }) => !dead.has(node));
+      while (living.length < 2) living.push(await stage.start());
+    };
+    const commits = 30;
+    for (let nth = 0; nth < commits; nth += 1) {
+      await stage.commit({ tenant, thread: `thr_${Math.floor(random() * 4)}` }, exceeded);
+      await clock.advance(Math.floor(random() * 1_500));
+      await replaceDead();
+    }
+    const stored = async () =>
+      (
+        await Promise.all(
+          (await ingress.webhooks.list(tenant, { limit: 9, cursor: null })).data.map(({ id }) =>
+            ingress.webhookDeliveries.list(tenant, id, { limit: 200, cursor: null }),
+          ),
+        )
+      ).flatMap(({ data }) => data);
+    for (let looks = 0; looks < 200; looks += 1) {
+      const all = await stored();
+      if (all.length === commits * 3 && all.every(({ state }) => state === 'delivered')) break;
+      await clock.advance(2_000);
+      await replaceDead();
+    }
+    const all = await stored();
+    expect(all.map(({ state }) => state)).toEqual(Array.from({ length: commits * 3 }, () => 'delivered'));
+    expect(new Set(received.map(({ id, url, body }) => `${id} ${url} ${body}`)).size).toBe(commits * 3);
+    expect(new Set(received.map(({ id }) => id)).size).toBe(commits * 3);
+    for (const { service } of living) await service.stop(0);
+    deaths += dead.size;
+  }
+  expect(deaths).toBeGreaterThan(12);
+});
+
+it('A3 disables an endpoint that answers 410, and sends it nothing more', async () => {
+  const stage = createStage(1, 0);
+  const { api, clock, received, ingress } = stage;
+  stage.answers(() => Promise.resolve({ answered: true, status: 410, aborts: false }));
+  const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
+  if (!made.ok) throw new Error('refused');
+  const { service } = await stage.start();
+  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await clock.advance(3_000);
+  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await clock.advance(60_000);
+  expect(received).toHaveLength(1);
+  expect(await ingress.webhooks.get(tenant, made.value.id)).toMatchObject({ state: 'disabled' });
+  expect((await ingress.auditLog.last(tenant))?.action).toBe('webhook.disabled');
+  await service.stop(0);
+});
+
+it('D2 sends to others while one endpoint has more that hangs than it has places', async () => {
+  const stage = createStage(2, 0);
+  const { api, clock, received } = stage;
+  stage.answers(({ url }) =>
+    url.includes('slow')
+      ? new Promise((resolve) => void clock.sleep(15_000).then(() => resolve({ answered: false, code: 'TIMEOUT' })))
+      : Promise.resolve({ answered: true, status: 200, aborts: false }),
+  );
+  const slow = await api.create(tenant, { url: 'https://slow.example', events: ['thread.closed'], filter: null });
+  await api.create(tenant, { url: 'https://quick.example', events: ['budget.exceeded'], filter: null });
+  if (!slow.ok) throw new Error('refused');
+  for (let nth = 0; nth < 40; nth += 1) await api.test(tenant, slow.value.id);
+  const { service } = await stage.start();
+  await clock.advance(2_000);
+  const sent = (name: string): number => received.filter(({ url }) => url.includes(name)).length;
+  expect(sent('slow')).toBe(4);
+  for (let nth = 0; nth < 20; nth += 1) await stage.commit({ tenant, thread: `thr_${nth}` }, exceeded);
+  await clock.advance(3_000);
+  expect([sent('slow'), sent('quick')]).toEqual([4, 20]);
+  await clock.advance(15_000); // the first four have failed: one at a time from now on
+  expect(sent('slow')).toBe(5);
+  const stopping = service.stop(0);
+  await clock.advance(20_000);
+  await stopping;
+});
+
+it('tells a tenant whose last endpoint is gone nothing, and lets its reader go', async () => {
+  const stage = createStage(3, 0);
+  const { api, clock, received, ingress } = stage;
+  const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
+  if (!made.ok) throw new Error('refused');
+  const { service } = await stage.start();
+  await clock.advance(1_000);
+  await api.remove(tenant, made.value.id);
+  await clock.advance(5_000);
+  expect(await ingress.webhookReaders.get(tenant)).toBeNull();
+  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await api.create(tenant, { url: 'https://two.example', events: ['budget.exceeded'], filter: null });
+  await clock.advance(5);
+  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await clock.advance(5_000);
+  expect(received.map(({ url, body }) => [url, JSON.parse(body).data.position])).toEqual([['https://two.example', 2]]);
+  await service.stop(0);
+});

@@ -1,0 +1,102 @@
+// POSTs to endpoints of customers: what the guard keeps from being called, and what is signed.
+import { createWebhookTransport, parseOutboundAllow, type Resolver } from '@dormouse/adapter-http';
+import type { WebhookRequest } from '@dormouse/ports';
+import { Webhook as Svix } from 'svix';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { answerWith, endReceivers, hang, startReceiver } from '../e2e/webhook-receiver.ts';
+import { hostileResolver, hostileUrls } from './hostile-urls.ts';
+import { canary, type Listener } from './listeners.ts';
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const older = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+const closing: (() => Promise<void>)[] = [];
+
+function transport(rules: string, resolver: Resolver = hostileResolver): ReturnType<typeof createWebhookTransport> {
+  const made = createWebhookTransport({ outboundAllow: parseOutboundAllow(rules).rules, resolver });
+  closing.push(() => made.close());
+  return made;
+}
+
+const requestTo = (url: string, more: Partial<WebhookRequest> = {}): WebhookRequest => ({
+  ...{ tenant: 'acme', url, id: 'dlv_1', body: '{"type":"thread.idle"}', secrets: [secret], timeoutMs: 5_000 },
+  ...more,
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+afterAll(endReceivers);
+
+describe('a URL that may not be called', () => {
+  let canaries: readonly Listener[];
+  let urls: readonly string[];
+  beforeAll(async () => {
+    const first = await canary();
+    canaries = [first, await canary('::1', first.port)];
+    urls = hostileUrls(first.port);
+  });
+  afterAll(() => Promise.all(canaries.map((one) => one.close())));
+
+  it('K4 I-22 is not connected to where an address may not be called', async () => {
+    const made = transport('');
+    for (const url of urls) {
+      expect(await made.post(requestTo(url)), url).toEqual({ answered: false, code: 'OUTBOUND_FORBIDDEN' });
+      expect((await made.judge(url)).ok, url).toBe(false);
+    }
+    expect(canaries.map((one) => one.connections())).toEqual([0, 0]);
+  });
+
+  it('is judged again at every delivery: a name that moves to a private address is not followed', async () => {
+    let address = '93.184.215.14';
+    const made = transport('', () => Promise.resolve([address]));
+    expect(await made.judge('https://moving.example/')).toEqual({ ok: true });
+    address = '127.0.0.1';
+    const url = `https://moving.example:${canaries[0]?.port}/`;
+    expect(await made.post(requestTo(url))).toEqual({ answered: false, code: 'OUTBOUND_FORBIDDEN' });
+    expect(canaries.map((one) => one.connections())).toEqual([0, 0]);
+  });
+
+  it('K4 has plain http without a rule for its name, also while the name has no address', async () => {
+    const nowhere: Resolver = () => Promise.reject(new Error('ENOTFOUND'));
+    const urlsOfOne = ['http://hooks.customer.example/', 'https://hooks.customer.example/'];
+    const judged = (rules: string) =>
+      Promise.all(urlsOfOne.map(async (url) => (await transport(rules, nowhere).judge(url)).ok));
+    expect(await judged('')).toEqual([false, true]);
+    expect(await judged('http://customer.example')).toEqual([true, true]);
+    expect(await judged('http://customer.example:8080')).toEqual([false, true]);
+    expect(await transport('', nowhere).post(requestTo('https://hooks.customer.example/'))).toEqual({
+      ...{ answered: false, code: 'UNREACHABLE' },
+    });
+  });
+});
+
+describe('a POST', () => {
+  const loopback = () => transport('http://127.0.0.0/8');
+
+  it('K1 is signed by every secret, and verified by another library with any of them', async () => {
+    const receiver = await startReceiver();
+    const outcome = await loopback().post(requestTo(receiver.url, { secrets: [secret, older] }));
+    expect(outcome).toEqual({ answered: true, status: 204, aborts: false });
+    const [posted] = receiver.posts;
+    const headers = posted?.headers as Record<string, string>;
+    for (const each of [secret, older]) new Svix(each).verify(posted?.text ?? '', headers);
+    expect(() => new Svix(secret).verify('{"type":"thread.closed"}', headers)).toThrow();
+    expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
+  });
+
+  it('K3 follows no redirect, and takes the word of an answer that aborts', async () => {
+    const elsewhere = await startReceiver();
+    const receiver = await startReceiver(answerWith(307, { location: elsewhere.url }));
+    expect(await loopback().post(requestTo(receiver.url))).toMatchObject({ status: 307, aborts: false });
+    receiver.answers(answerWith(400, { 'webhook-delivery': 'abort-message' }));
+    expect(await loopback().post(requestTo(receiver.url))).toMatchObject({ status: 400, aborts: true });
+    expect(elsewhere.posts).toEqual([]);
+  });
+
+  it('ends without an answer after its time', async () => {
+    const receiver = await startReceiver(hang);
+    expect(await loopback().post(requestTo(receiver.url, { timeoutMs: 200 }))).toEqual({
+      ...{ answered: false, code: 'TIMEOUT' },
+    });
+  });
+});
