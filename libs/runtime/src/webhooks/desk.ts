@@ -9,6 +9,7 @@
 //       last attempt that was under way has ended.
 //   D4. A desk works as long as its holder holds the reader. One that goes on by mistake sends what another sends too:
 //       receivers dedup, and one of the attempts is recorded. (webhooks W3)
+//   D5. What was under way when a reading of the store began is not taken from that reading: it may have ended since.
 import type {
   Clock,
   PageRequest,
@@ -125,7 +126,8 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
     const { id } = webhook;
     asking.add(id);
     try {
-      const limit = freeFor(webhook) + (underWay.get(id)?.size ?? 0);
+      const before = new Set(underWay.get(id)); // (D5)
+      const limit = freeFor(webhook) + before.size;
       const now = clock.now();
       due.delete(id); // what comes from now on is noted again
       const found = await deliveries.due(tenant, id, now, limit).catch((error: unknown) => {
@@ -135,7 +137,7 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
       if (found.length === limit) dueAt(id, now); // there may be more
       if (found.length === 0) await rest(id);
       for (const delivery of found) {
-        if (underWay.get(id)?.has(delivery.id) === true) continue;
+        if (before.has(delivery.id)) continue;
         if (closed.signal.aborted || freeFor(webhook) === 0) return dueAt(id, now);
         void send(webhook, delivery);
       }

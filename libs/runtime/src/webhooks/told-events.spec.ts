@@ -1,6 +1,7 @@
 import { createMemoryWorld, createManualClock } from '@dormouse/adapter-memory';
 import type { RecordedEvent } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
+import { sealCommit } from '../log/envelope.ts';
 import { createThreadStatuses } from './thread-statuses.ts';
 import { toldEvents } from './told-events.ts';
 
@@ -55,9 +56,7 @@ describe('what is told of a commit', () => {
 });
 
 it('S1 the status before a commit is of its version, also when it is read again', async () => {
-  const { ports } = createMemoryWorld({ clock: createManualClock() });
-  const { sealCommit } = await import('../log/envelope.ts');
-  const stores = ports('one');
+  const stores = createMemoryWorld({ clock: createManualClock() }).ports('one');
   const key = { tenant: 'acme', thread: 'thr_1' };
   const steps = [
     [{ type: 'CompletionRequested', completionId: 'cmp_1', model: 'demo' }],

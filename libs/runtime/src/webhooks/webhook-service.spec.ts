@@ -7,7 +7,13 @@ import {
   plainSealer,
   seededFraction,
 } from '@dormouse/adapter-memory';
-import { Fault, type ThreadKey, type WebhookOutcome, type WebhookRequest } from '@dormouse/ports';
+import {
+  Fault,
+  type ThreadKey,
+  type WebhookDeliveries,
+  type WebhookOutcome,
+  type WebhookRequest,
+} from '@dormouse/ports';
 import type { RecordedEvent, ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { createAuditor } from '../audit/auditor.ts';
@@ -49,16 +55,19 @@ function createStage(seed: number, deathRate: number) {
       received.push(request);
       return answering(request);
     },
-    judge: ingress.webhookTransport.judge,
+    judge: (url: string) => ingress.webhookTransport.judge(url),
   };
   const api = createWebhookApi({ ...ingress, webhookTransport: transport, sealer: plainSealer, clock, entropy });
   let lives = 0;
 
-  async function start(): Promise<{ readonly node: string; readonly service: Service }> {
+  async function start(
+    late: Partial<WebhookDeliveries> = {},
+  ): Promise<{ readonly node: string; readonly service: Service }> {
     const node = `notifier-${(lives += 1)}`;
     const ports: MemoryPorts = world.ports(node);
     const service = createWebhookService({
       ...ports,
+      webhookDeliveries: { ...ports.webhookDeliveries, ...late },
       ...{ webhookTransport: transport, sealer: plainSealer, clock, entropy, logger },
       audit: createAuditor({ ...ports, clock }),
     });
@@ -196,5 +205,33 @@ it('tells a tenant whose last endpoint is gone nothing, and lets its reader go',
   await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
   await clock.advance(5_000);
   expect(received.map(({ url, body }) => [url, JSON.parse(body).data.position])).toEqual([['https://two.example', 2]]);
+  await service.stop(0);
+});
+
+it('D5 sends a delivery once that ends while the store is asked what is due', async () => {
+  const stage = createStage(4, 0);
+  const { api, clock, received, ingress } = stage;
+  const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
+  if (!made.ok) throw new Error('refused');
+  const delays = createSeededEntropy(9);
+  stage.answers(async () => {
+    await clock.sleep(Math.floor(delays.fraction() * 40));
+    return { answered: true, status: 200, aborts: false };
+  });
+  const { service } = await stage.start({
+    // A store whose answers are late: what they say was true when it was asked.
+    due: async (...asked) => {
+      const found = await ingress.webhookDeliveries.due(...asked);
+      await clock.sleep(Math.floor(delays.fraction() * 40));
+      return found;
+    },
+  });
+  for (let nth = 0; nth < 40; nth += 1) {
+    await stage.commit({ tenant, thread: `thr_${nth}` }, exceeded);
+    await clock.advance(100);
+  }
+  await clock.advance(30_000);
+  expect(received).toHaveLength(40);
+  expect(new Set(received.map(({ id }) => id)).size).toBe(40);
   await service.stop(0);
 });
