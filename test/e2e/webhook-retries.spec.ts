@@ -1,5 +1,5 @@
-// How deliveries are tried again and given up, on the development clock, and what a restart and a suspended tenant leave
-// of them.
+// How deliveries are tried again and given up, on the development clock, and what a restart and a suspended tenant
+// leave of them.
 import { attemptDelaysMs } from '@dormouse/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, openThread, say } from './conversation.ts';
@@ -143,7 +143,7 @@ it('what a suspended tenant would be told is held, and told when it is resumed',
   await receiver.came(posts + 1);
 });
 
-it('what was committed and not yet told when the process ended is told by the next one, once', async () => {
+it('W1 what was committed and not yet told when the process ended is told by the next one, once', async () => {
   const receiver = await startReceiver();
   const first = await startStandalone({ env });
   const made = await first.request('POST', '/v1/webhooks', { url: receiver.url, events: ['thread.idle'] });

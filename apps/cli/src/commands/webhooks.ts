@@ -1,5 +1,6 @@
 // `dormouse webhooks`: addresses that are told what happens in threads; list, create, show, set, rotate, test, delete,
-// and what was delivered. A signing secret is printed once, alone on stdout, so that it can be piped to where it is kept.
+// and what was delivered. A signing secret is printed once, alone on stdout, so that it can be piped to where it is
+// kept.
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';

@@ -2,11 +2,11 @@
 //
 // Invariants:
 //   D1. While the tenant is not active nothing is read and nothing is sent: its place stays, and what waits waits.
-//   D2. An attempt never delays the reading, nor an attempt to another endpoint: each has a place of its own (places.ts),
-//       and is not waited for.
-//   D3. Of an endpoint the desk knows the earliest time at which a delivery may be due. Too early costs a reading; it is
-//       never too late: a time is forgotten only when the store has said that nothing is due, and read again when the
-//       last attempt that was under way has ended.
+//   D2. An attempt never delays the reading, nor an attempt to another endpoint: each has a place of its own
+//       (places.ts), and is not waited for.
+//   D3. Of an endpoint the desk knows the earliest time at which a delivery may be due. Too early costs a reading; it
+//       is never too late: a time is forgotten only when the store has said that nothing is due, and read again when
+//       the last attempt that was under way has ended.
 //   D4. A desk works as long as its holder holds the reader. One that goes on by mistake sends what another sends too:
 //       receivers dedup, and one of the attempts is recorded. (webhooks W3)
 //   D5. What was under way when a reading of the store began is not taken from that reading: it may have ended since.

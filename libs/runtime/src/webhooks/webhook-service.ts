@@ -1,11 +1,12 @@
 // Tells customers what happens in their threads: signed POSTs to their endpoints, retried for a day.
 //
-// Each tenant that has endpoints has a reader of its log with a stored place. One process holds it, reads on from there,
-// stores a delivery for each endpoint that asks for an event, and sends what is due (desk.ts). Nothing is added to the
-// commit for it, and a tenant without endpoints costs nothing.
+// Each tenant that has endpoints has a reader of its log with a stored place. One process holds it, reads on from
+// there, stores a delivery for each endpoint that asks for an event, and sends what is due (desk.ts). Nothing is added
+// to the commit for it, and a tenant without endpoints costs nothing.
 //
 // Invariants:
-//   W1. Of what a commit tells an endpoint, exactly one delivery is stored, whichever process ends when. (log-reading R1, R2)
+//   W1. Of what a commit tells an endpoint, exactly one delivery is stored, whichever process ends when.
+//       (log-reading R1, R2)
 //   W2. A delivery is attempted until it is delivered, given up or aborted, by one process at a time, as far as clocks
 //       agree; its receiver may get it twice, under one id. (attempt A1, desk D4)
 //   W3. A reader that its holder does not hold longer in time is taken over by any other process.

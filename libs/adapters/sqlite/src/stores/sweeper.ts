@@ -1,5 +1,6 @@
 // Deletes old answers by idempotency key, expired logins and revocations, old activity of tool servers and old
-// deliveries of webhooks, at start and then every hour. Attempts stay: they are kept as long as the log of their thread.
+// deliveries of webhooks, at start and then every hour. Attempts of calls stay: they are kept as long as the log of
+// their thread.
 import { activityKeptMs, type Clock, deliveriesKeptMs } from '@dormouse/ports';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import { sweepDeliveries } from './hooks/deliveries.ts';

@@ -1,7 +1,8 @@
 // Endpoints of customers, as their administrators manage them, and the log of what was delivered to each.
 //
 // Invariants:
-//   W1. A secret passes through here once, on its way to the seal and to the client that made it; it is never read back.
+//   W1. A secret passes through here once, on its way to the seal and to the client that made it; it is never read
+//       back.
 //   W2. A URL that could never be called is refused here: its form, a literal or resolved address, plain http. What a
 //       name resolves to later is judged again before every delivery.
 //   W3. Whatever changes what is to be sent is counted at the tenant's reader after it is stored: the process that
