@@ -90,7 +90,9 @@ describe('a webhook', () => {
     new Svix(secret).verify(posted.text, headersOf(posted)); // throws what does not verify
     expect(isSigned(posted, secret)).toBe(true);
     expect(() => new Svix(secret).verify(`${posted.text} `, headersOf(posted))).toThrow('No matching signature found');
-    expect(() => new Svix(`whsec_${'A'.repeat(32)}`).verify(posted.text, headersOf(posted))).toThrow('No matching signature found');
+    expect(() => new Svix(`whsec_${'A'.repeat(32)}`).verify(posted.text, headersOf(posted))).toThrow(
+      'No matching signature found',
+    );
     expect(Math.abs(Date.now() / 1_000 - Number(posted.headers['webhook-timestamp']))).toBeLessThan(300);
     const delivery = await eventually(async () => (await deliveriesOf(id)).find(({ state }) => state === 'delivered'));
     expect(delivery).toMatchObject({ id: posted.id, event: 'thread.idle', next_at: null });
