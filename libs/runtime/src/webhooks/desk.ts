@@ -22,6 +22,7 @@ import type {
 import type { TenantLog, WebhookDeliveries } from '@dormouse/ports';
 import type { TenantRecords } from '../tenants/tenant-records.ts';
 import type { Attempt } from './attempt.ts';
+import { createEndpointIndex } from './endpoint-index.ts';
 import type { TellCommits } from './log-reading.ts';
 import type { Places } from './places.ts';
 
@@ -67,6 +68,8 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
   /** The number of changes as of which `endpoints` is. */
   let known = -1;
   let endpoints = new Map<string, Webhook>();
+  /** Of the same. */
+  let index = createEndpointIndex([]);
   /** When something of an endpoint may be due. (D3) */
   const due = new Map<string, number>();
   /** Deliveries under way, by endpoint. */
@@ -89,6 +92,7 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
     }
     for (const { webhook, nextAt } of await deliveries.waiting(tenant)) dueAt(webhook, nextAt);
     endpoints = found;
+    index = createEndpointIndex(found.values());
     known = changes;
   }
 
@@ -103,7 +107,7 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
     await refresh(wanted); // (log-reading R3)
     const now = clock.now();
     const commits = found.map(({ commit }) => commit);
-    for (const { webhook } of await deps.tell(commits, [...endpoints.values()], now)) dueAt(webhook, now);
+    for (const { webhook } of await deps.tell(commits, index, now)) dueAt(webhook, now);
     if (!(await readers.advance(tenant, holder, last.place))) return false; // (D4)
     ({ place } = last);
     return found.length === readAtOnce;
@@ -158,10 +162,9 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
       const attempted = await deps.attempt(webhook, delivery);
       if (attempted === null) return;
       ({ nextAt } = attempted);
-      if (endpoints.get(id) !== webhook)
-        known = -1; // read meanwhile, before or after this attempt changed it
-      else if (attempted.webhook === null) endpoints.delete(id);
-      else endpoints.set(id, attempted.webhook);
+      const isNewest = endpoints.get(id) === webhook; // else it was read meanwhile, before this attempt changed it or after
+      if (isNewest && attempted.webhook !== null) endpoints.set(id, attempted.webhook);
+      if (!isNewest || attempted.webhook?.state !== webhook.state) known = -1; // all are read again, and the index is made
     } catch (error) {
       nextAt = clock.now() + pauseMsMax;
       deps.report(error);

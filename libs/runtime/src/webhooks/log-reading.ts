@@ -7,23 +7,18 @@
 //   R3. The endpoints that a batch is told to are read after the batch: one whose making was answered before a commit
 //       is told that commit.
 //   R4. An endpoint is told commits whose time is not before it was made or enabled.
-import {
-  type Commit,
-  type ThreadDirectory,
-  type Webhook,
-  type WebhookDeliveries,
-  type WebhookDelivery,
-} from '@dormouse/ports';
+import type { Commit, ThreadDirectory, Webhook, WebhookDeliveries, WebhookDelivery } from '@dormouse/ports';
 import { publicId, timeSortedName } from '../ingress-gateway/access/client-id.ts';
 import { rfc3339 } from '../ingress-gateway/read/api-json.ts';
 import { openCommit } from '../log/envelope.ts';
+import type { EndpointIndex, FilteredThread } from './endpoint-index.ts';
 import type { ThreadStatuses } from './thread-statuses.ts';
 import { statusEvents, type ToldEvent, toldEvents } from './told-events.ts';
 
 /** Answers with what it has stored. @throws Fault: nothing, or a part, was stored, and all is read again. */
 export type TellCommits = (
   commits: readonly Commit[],
-  endpoints: readonly Webhook[],
+  endpoints: EndpointIndex,
   now: number,
 ) => Promise<readonly WebhookDelivery[]>;
 
@@ -36,31 +31,30 @@ export function createTellCommits({
   readonly deliveries: Pick<WebhookDeliveries, 'insert'>;
   readonly statuses: ThreadStatuses;
 }): TellCommits {
-  async function toldOf(commit: Commit, wantsStatus: boolean): Promise<readonly ToldEvent[]> {
+  async function toldOf(commit: Commit, endpoints: EndpointIndex): Promise<readonly ToldEvent[]> {
     const { events } = openCommit(commit);
-    return toldEvents(commit.version, events, wantsStatus ? await statuses.around(commit, events) : null);
+    const around = endpoints.wants(statusEvents) ? await statuses.around(commit, events) : null;
+    return toldEvents(commit.version, events, around).filter(({ event }) => endpoints.wants([event]));
   }
 
-  /** Those whose filter lets the thread through. */
-  async function filtered({ tenant, thread }: Commit, wanting: readonly Webhook[]): Promise<readonly Webhook[]> {
-    if (wanting.every(({ filter }) => filter === null)) return wanting;
-    const row = await directory.get({ tenant, thread });
-    return wanting.filter(({ filter }) => filter === null || (row !== null && passes(filter, row)));
+  /** The row of a thread is stored before its first commit. */
+  async function filteredBy(
+    { tenant, thread }: Commit,
+    told: readonly ToldEvent[],
+    endpoints: EndpointIndex,
+  ): Promise<FilteredThread | null> {
+    const isNeeded = told.some(({ event }) => endpoints.needsThread(event));
+    return isNeeded ? directory.get({ tenant, thread }) : null;
   }
 
   return async (commits, endpoints, now) => {
-    const active = endpoints.filter(({ state }) => state === 'active');
-    const wantsStatus = active.some(({ events }) => events.some((event) => statusEvents.includes(event)));
     const made: WebhookDelivery[] = [];
-    for (const commit of active.length === 0 ? [] : commits) {
-      const told = await toldOf(commit, wantsStatus);
-      if (told.length === 0) continue;
-      const wanting = active.filter(
-        ({ events, activeSince }) => commit.at >= activeSince && told.some(({ event }) => events.includes(event)),
-      ); // (R4)
-      for (const webhook of await filtered(commit, wanting))
-        for (const one of told)
-          if (webhook.events.includes(one.event)) made.push(deliveryOf(commit, one, webhook, now));
+    for (const commit of commits) {
+      const told = await toldOf(commit, endpoints);
+      const thread = await filteredBy(commit, told, endpoints);
+      for (const one of told)
+        for (const webhook of endpoints.wanting(one.event, thread))
+          if (commit.at >= webhook.activeSince) made.push(deliveryOf(commit, one, webhook, now)); // (R4)
     }
     await deliveries.insert(made); // (R2)
     return made;
@@ -77,11 +71,4 @@ function deliveryOf(commit: Commit, told: ToldEvent, { tenant, id: webhook }: We
     id: publicId('dlv', timeSortedName(at, JSON.stringify([thread, position, event, webhook]))),
     body: JSON.stringify({ type: event, timestamp: rfc3339(at), data }),
   };
-}
-
-type Filtered = Pick<NonNullable<Awaited<ReturnType<ThreadDirectory['get']>>>, 'agent' | 'metadata'>;
-
-function passes({ agents, metadata = {} }: NonNullable<Webhook['filter']>, row: Filtered): boolean {
-  const isOfAgents = agents === undefined || agents.includes(row.agent);
-  return isOfAgents && Object.entries(metadata).every(([label, value]) => row.metadata[label] === value);
 }
