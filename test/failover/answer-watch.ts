@@ -1,11 +1,11 @@
 // A client that follows all threads of the tenant and notes, by its own clock, when it could read each answer. The
-// moment of a commit is by the clock of the process that wrote it: where clocks differ, that is not when anyone saw it.
+// moment of a commit is by the clock of the process that wrote it: where clocks differ, no client saw the answer then.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnsweredAt } from '../chaos/neighbours.ts';
 import type { System } from '../e2e/conversation.ts';
 
 export interface AnswerWatch {
-  /** Reads what is left. An answer that was never seen is an error of the caller, who ends when all turns have ended. */
+  /** Reads what is left. The result throws for an answer that was never seen: ended before its turn, or skipped. */
   end(): Promise<AnsweredAt>;
 }
 
