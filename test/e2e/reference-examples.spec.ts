@@ -83,6 +83,9 @@ it('is taken and answered as it is shown', async () => {
   await send('createApiKey');
   await send('decideBatch');
   await send('importBlob');
+  const { id: webhook } = (await send('createWebhook')).json;
+  await send('patchWebhook', [webhook]);
+  await send('recoverWebhook', [webhook]);
   const asking = await openThread(
     at,
     await scriptedAgent(at, [[{ tool_call: { name: 'delete_everything', arguments: {} } }]]),
