@@ -16,7 +16,7 @@ const webhook = fc.record({
   filter,
   events: fc.uniqueArray(fc.constantFrom(...events), { minLength: 1 }),
   state: fc.constantFrom('active', 'disabled'),
-}) as fc.Arbitrary<Webhook>;
+}) as fc.Arbitrary<unknown> as fc.Arbitrary<Webhook>;
 const thread = fc.record({ agent: fc.constantFrom(...names), metadata });
 
 it('X1 finds what looking at every endpoint would find', () => {
