@@ -13,6 +13,8 @@ import {
   loginsContract,
   parkedThreadsContract,
   revokedTokensContract,
+  deliveriesContract,
+  sourcesContract,
   secretsContract,
   snapshotsContract,
   tenantLogContract,
@@ -131,6 +133,14 @@ withServices(['mongo'], ({ mongo }) => {
   apiKeysContract(
     'mongo',
     fresh((stores) => ({ port: stores.apiKeys })),
+  );
+  sourcesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.sources })),
+  );
+  deliveriesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.deliveries })),
   );
   secretsContract(
     'mongo',

@@ -23,6 +23,8 @@ import {
   loginsContract,
   parkedThreadsContract,
   revokedTokensContract,
+  deliveriesContract,
+  sourcesContract,
   secretsContract,
   snapshotsContract,
   tenantLogContract,
@@ -154,6 +156,14 @@ blobsContract(
 dedupContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.dedup })),
+);
+sourcesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.sources })),
+);
+deliveriesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.deliveries })),
 );
 idempotencyKeysContract(
   'memory',

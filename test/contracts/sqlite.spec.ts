@@ -16,6 +16,8 @@ import {
   parkedThreadsContract,
   rateLimitsContract,
   revokedTokensContract,
+  deliveriesContract,
+  sourcesContract,
   secretsContract,
   snapshotsContract,
   tenantLogContract,
@@ -134,6 +136,14 @@ idempotencyKeysContract(
 liveFeedContract(
   'sqlite',
   fresh((stores) => ({ port: stores.feed })),
+);
+sourcesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.sources })),
+);
+deliveriesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.deliveries })),
 );
 secretsContract(
   'sqlite',

@@ -37,6 +37,8 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('absent', ['refreshToolsets', 'migrateThread', 'listSchedules', 'addSchedule', 'removeSchedule']),
   ...of('absent', ['listChoices', 'answerChoice', 'answerInboxChoice', 'getBlob', 'issueThreadToken']),
   ...of('absent', ['revokeThreadToken', 'getParked', 'replayParked', 'dropParked', 'revokeApiKey', 'rerollApiKey']),
+  ...of('own', ['createSource', 'listSources']),
+  ...of('absent', ['deleteSource']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
   ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),
@@ -80,14 +82,18 @@ beforeAll(async () => {
     async () => (await a.request('GET', `/v1/threads/${thread}/schedules`)).json.data[0],
   );
   const apiKey = (await a.request('POST', '/v1/api-keys', { name: 'key-of-a', scopes: ['read'] })).json;
+  await a.request('PUT', '/v1/secrets/hook-of-a', { value: canary });
+  const hook = { name: 'source-of-a', kind: 'github', secret: 'hook-of-a', key: '/id', message: canary };
+  const source = (await a.request('POST', '/v1/sources', { ...hook, agent })).json;
   const sha256 = createHash('sha256').update(large).digest('hex');
   ids = {
     ...{ agents: agent, versions: '1', secrets: 'secret-of-a', 'tool-servers': tools.name, threads: thread },
     ...{ parked: thread, 'tool-calls': choice.tool_call_id, subscriptions: choice.tool_call_id, choices: choice.id },
     ...{ schedules: schedule.id, blobs: sha256, tokens: token.id, 'api-keys': apiKey.id, tenants: 'tenant-a' },
+    sources: source.name,
     ...{ 'ai-sdk': agent, 'ag-ui': agent, '{agent}': `${canary}-chat` },
   };
-  secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];
+  secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url, source.url];
 });
 afterAll(async () => {
   await tools.close();
@@ -119,6 +125,9 @@ const bodies = (): Readonly<Record<string, unknown>> => ({
   createAgent: { name: 'agent-of-b', model: { provider: 'demo' }, tool_servers: [ids['tool-servers']] },
   migrateThread: { tool_servers: { [ids['tool-servers'] ?? '']: 'https://b.example' } },
   reconcile: { pay: false },
+  createSource: {
+    ...{ name: 'source-of-b', kind: 'github', secret: 'hook-of-a', agent: ids['agents'], key: '/id', message: 'x' },
+  },
 });
 
 const bodyOf = (id: string): unknown => bodies()[id] ?? examples[id]?.body;

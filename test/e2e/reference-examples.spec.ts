@@ -80,6 +80,8 @@ it('is taken and answered as it is shown', async () => {
   await send('addSchedule', [thread]);
   await send('issueThreadToken', [thread]);
   await send('interruptThread', [thread]);
+  await at.request('PUT', '/v1/secrets/github_hook', { value: 'a secret' });
+  await send('createSource');
   await send('createApiKey');
   await send('decideBatch');
   await send('importBlob');

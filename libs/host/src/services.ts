@@ -56,7 +56,13 @@ export interface Services {
 /** Longer than a completion may take. */
 const lateWritersMs = 1_860_000;
 
-export function servicesOf(config: Config, platform: Platform, callbackBase: string): Services {
+/** `publicBase`: where clients and senders of deliveries reach this installation. Default: the base of callbacks. */
+export function servicesOf(
+  config: Config,
+  platform: Platform,
+  callbackBase: string,
+  publicBase = callbackBase,
+): Services {
   const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
   let tokens: CallbackTokens | null = null;
   /**
@@ -81,6 +87,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         auditSigner: createAuditSigner(keys.key('audit')),
         callbackTokens: callbackTokens(),
         validateArguments: platform.argumentValidator.validate,
+        hooks: { publicBase, wallNow: () => Date.now(), logger },
       }),
     callbackGateway: () => callbackGateway(config, platform, callbackTokens()),
     inputSweeper: () => {

@@ -26,6 +26,7 @@ import type { Tenants } from './registry/tenants.ts';
 import type { Timers } from './bus/timers.ts';
 import type { Views } from './stores/views.ts';
 import type { WorkBus } from './bus/work-bus.ts';
+import type { Deliveries, Sources } from './arrivals/sources.ts';
 
 export interface Stores {
   readonly log: ThreadLog;
@@ -57,4 +58,6 @@ export interface Stores {
   readonly logins: Logins;
   readonly toolActivity: ToolActivity;
   readonly callbackCounts: CallbackCounts;
+  readonly sources: Sources;
+  readonly deliveries: Deliveries;
 }

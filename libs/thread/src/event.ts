@@ -8,6 +8,7 @@ import type {
   AgentReference,
   ApprovalDecision,
   FinishReason,
+  MessageSource,
   Schedule,
   SpawnedBy,
   ThreadPosition,
@@ -63,8 +64,8 @@ export type ThreadEvent =
       /** Tools that exist before and after, with another definition. */
       readonly changed: readonly string[];
     }
-  | { readonly type: 'MessageAccepted'; readonly messageId: string; readonly content: Content }
-  | { readonly type: 'MessageQueued'; readonly messageId: string; readonly content: Content }
+  | ({ readonly type: 'MessageAccepted' } & ArrivedMessage)
+  | ({ readonly type: 'MessageQueued' } & ArrivedMessage)
   | { readonly type: 'MessageRefused'; readonly messageId: string; readonly code: string; readonly detail: string }
   | {
       readonly type: 'RequestRefused';
@@ -221,6 +222,13 @@ export type ThreadEvent =
   /** The history up to this position of another thread goes before this log, by reference. */
   | { readonly type: 'ThreadForked'; readonly from: ThreadPosition; readonly askAgain: boolean }
   | { readonly type: 'ThreadClosed'; readonly by: string };
+
+interface ArrivedMessage {
+  readonly messageId: string;
+  readonly content: Content;
+  /** Absent for a message that a client has sent. */
+  readonly source?: MessageSource;
+}
 
 interface ReceivedEvent {
   readonly toolCallId: string;

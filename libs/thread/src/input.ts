@@ -79,6 +79,15 @@ export interface UserMessage {
   readonly id: string;
   readonly messageId: string;
   readonly content: Content;
+  /** Absent for a message that a client has sent. */
+  readonly source?: MessageSource;
+}
+
+/** A source of signed deliveries, and which of its deliveries the message is. */
+export interface MessageSource {
+  /** The name of the source. */
+  readonly name: string;
+  readonly deliveryId: string;
 }
 
 export interface InterruptRequest {

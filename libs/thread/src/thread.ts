@@ -13,7 +13,15 @@
 import type { Content } from './content.ts';
 import type { Delivery } from './effect.ts';
 import type { TimerReason } from './event.ts';
-import type { AgentReference, ArrivedEvent, Schedule, SpawnedBy, ThreadPosition, Usage } from './input.ts';
+import type {
+  AgentReference,
+  ArrivedEvent,
+  MessageSource,
+  Schedule,
+  SpawnedBy,
+  ThreadPosition,
+  Usage,
+} from './input.ts';
 import { defaultLimits, defaultPolicies, type Limits, type Policies } from './policy.ts';
 import type { LoadedToolset } from './toolset.ts';
 
@@ -121,7 +129,16 @@ export interface ThreadSchedule extends Schedule {
 export interface QueuedMessage {
   readonly messageId: string;
   readonly content: Content;
+  /** Absent for a message that a client has sent. */
+  readonly source?: MessageSource;
 }
+
+/** Its fields alone, whatever else an input or an event has. */
+export const queuedMessage = ({ messageId, content, source }: QueuedMessage): QueuedMessage => ({
+  messageId,
+  content,
+  ...(source === undefined ? {} : { source }),
+});
 
 export interface Completion {
   readonly completionId: string;

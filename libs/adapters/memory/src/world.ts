@@ -22,6 +22,7 @@ import {
   createToolsets,
   type RegistryStore,
 } from './registry.ts';
+import { type ArrivalStore, createDeliveries, createSources } from './arrivals/sources.ts';
 import { type AuditLogStore, createAuditLog } from './audit-log.ts';
 import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts';
 import { createSnapshots, type SnapshotStore } from './snapshots.ts';
@@ -77,6 +78,7 @@ export interface DurablePart {
   readonly blobs: BlobStore;
   readonly idempotency: IdempotencyStore;
   readonly registry: RegistryStore;
+  readonly arrivals: ArrivalStore;
   readonly feed: FeedStore;
   readonly network: ToolNetwork;
 }
@@ -134,6 +136,8 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         tenants: createTenants(durable.registry, passage),
         heldThreads: createHeldThreads(durable.registry, passage),
         eraser: createTenantEraser(durable, passage),
+        sources: createSources(durable.arrivals, passage),
+        deliveries: createDeliveries(durable.arrivals, passage),
         feed: createLiveFeed(durable.feed, passage),
         transport: createToolTransport(durable.network, passage),
       };
@@ -162,6 +166,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   blobs: new Map(),
   idempotency: new Map(),
   registry: createRegistryStore(),
+  arrivals: { sources: new Map(), deliveries: new Map() },
   feed: { listeners: new Map(), said: new Map(), retrying: new Map() },
   network: new Map(),
 });

@@ -36,6 +36,8 @@ export const spreads: Readonly<Record<string, Spread>> = {
   sealed: { key: byId, why: 'written by id; the list of a thread asks all servers' },
   questions: { key: byId, why: 'written by id; the inbox asks all servers' },
   callback_counts: { key: byId, why: 'written by id; lineage asks all servers' },
+  deliveries: { key: byId, why: 'read and written by id' },
+  sources: stays('small'),
   tenants: stays('few documents'),
   held_threads: stays('documents of suspended tenants only'),
   parked: stays('few documents'),

@@ -586,6 +586,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All sources by name, without their URLs
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["listSources"];
+        put?: never;
+        /**
+         * Take signed deliveries that wake or open threads; the answer has the URL for their sender
+         * @description Deliveries are POSTed to `url`, signed with the secret. Each is one message, however often it comes: 202, and 200 again. It wakes the open thread whose `external_id` the key names, or opens one; without a key each delivery has a thread of its own. The URL is a credential; the same request again shows it again.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["createSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sources/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take nothing more from it; its URL is no address any more
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        delete: operations["deleteSource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants": {
         parameters: {
             query?: never;
@@ -2324,6 +2370,33 @@ export interface components {
             /** @description Names of the tools. */
             tools: string[];
         };
+        /** @description The source, and the URL for its sender. The URL is a secret. */
+        MadeSource: {
+            /** @description Name of the agent. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description The key’s text, shown this once. */
+            key: string;
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "github" | "stripe" | "slack" | "standard";
+            /** @description A message. */
+            message: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Name of the secret. */
+            secret: string;
+            /** @description The address. */
+            url: string;
+        };
         /** @description The tenant, and the text of its first key, which has every scope. */
         MadeTenant: {
             /** @description Its id: opaque, and sorted by time. */
@@ -2369,7 +2442,7 @@ export interface components {
             /** @description Id of the call. */
             tool_call_id?: string;
         };
-        /** @description A message of a person is part of the conversation: the next completion answers it. */
+        /** @description A message of a person, or of a source, is part of the conversation: the next completion answers it. */
         MessageAcceptedEvent: {
             /**
              * Format: date-time
@@ -2384,6 +2457,13 @@ export interface components {
             message_id: string;
             /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description Of a delivery of a source; absent for a message of a client. */
+            source?: {
+                /** @description The sender’s id of the delivery. */
+                delivery_id: string;
+                /** @description The name of the source. */
+                name: string;
+            };
             /** @description Id of the input that woke the thread; for a message its `msg_…`. */
             turn_id: string;
             /**
@@ -2407,6 +2487,13 @@ export interface components {
             message_id: string;
             /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description Of a delivery of a source; absent for a message of a client. */
+            source?: {
+                /** @description The sender’s id of the delivery. */
+                delivery_id: string;
+                /** @description The name of the source. */
+                name: string;
+            };
             /** @description Id of the input that woke the thread; for a message its `msg_…`. */
             turn_id: string;
             /**
@@ -2710,6 +2797,24 @@ export interface components {
              * @default UTC
              */
             time_zone?: string;
+        };
+        /** @description Who may send, and what becomes of it: `key` is a JSON Pointer into the body or `header:NAME`, its value the `external_id` of the thread; `message` is text with `{{/pointer}}`. */
+        NewSource: {
+            /** @description Name of the agent. */
+            agent: string;
+            /** @description The key’s text, shown this once. */
+            key: string;
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "github" | "stripe" | "slack" | "standard";
+            /** @description A message. */
+            message: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Name of the secret. */
+            secret: string;
         };
         /** @description Only `id` is required; an id is never used twice. */
         NewTenant: {
@@ -3295,7 +3400,7 @@ export interface components {
              */
             type: "schedule_set";
         };
-        /** @description The value is encrypted, never given back, and sent to the named origins only. Only a secret named like a hosted provider (`openai`, `anthropic`) may leave them out: it goes to the address of that provider. */
+        /** @description The value is encrypted, never given back, and sent to the named origins only. Without origins, a secret named like a hosted provider (`openai`, `anthropic`) goes to the address of that provider, and any other one is sent nowhere: the signatures of a source are checked with it. */
         SecretContent: {
             /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
             origins?: string[];
@@ -3344,6 +3449,31 @@ export interface components {
         SignIn: {
             /** @description An API key. */
             key: string;
+        };
+        /** @description A source of signed deliveries. */
+        Source: {
+            /** @description Name of the agent. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description The key’s text, shown this once. */
+            key: string;
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "github" | "stripe" | "slack" | "standard";
+            /** @description A message. */
+            message: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Name of the secret. */
+            secret: string;
         };
         /** @description `event: status`, on connect and after each change. */
         StatusFrame: {
@@ -6894,6 +7024,180 @@ export interface operations {
             403: components["responses"]["FORBIDDEN"];
             409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSources: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["Source"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "issues",
+                 *       "kind": "github",
+                 *       "secret": "github_hook",
+                 *       "agent": "weather",
+                 *       "key": "/issue/id",
+                 *       "message": "{{/sender/login}} has {{/action}} the issue “{{/issue/title}}”:\n{{/issue/body}}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewSource"];
+            };
+        };
+        responses: {
+            /** @description It exists already. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeSource"];
+                };
+            };
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "src_01KE6HWA00P3L6K9J2H5G8F1DS",
+                     *       "name": "issues",
+                     *       "kind": "github",
+                     *       "secret": "github_hook",
+                     *       "agent": "weather",
+                     *       "key": "/issue/id",
+                     *       "message": "{{/sender/login}} has {{/action}} the issue “{{/issue/title}}”:\n{{/issue/body}}",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "url": "https://dormouse.example.com/hooks/issues/o7fW…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MadeSource"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the source. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

@@ -104,6 +104,7 @@ describe('the OpenAPI document', () => {
       '/v1/choices/{chc}',
       '/v1/parked/{thread}',
       '/v1/secrets/{name}',
+      '/v1/sources/{name}',
       '/v1/tenants/{id}',
       '/v1/threads/{id}',
       '/v1/tool-servers/{name}',

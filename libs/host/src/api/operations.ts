@@ -20,6 +20,7 @@ import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
 import { threadTokenOperations } from './thread-tokens.ts';
 import { toolServerOperations } from './tool-servers.ts';
+import { sourceOperations } from './hooks/sources.ts';
 import { usageOperations } from './usage.ts';
 
 export const clockAdvance = z
@@ -66,4 +67,5 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(apiKeyOperations),
   ...Object.values(tenantOperations),
   ...Object.values(systemOperations),
+  ...Object.values(sourceOperations),
 ];

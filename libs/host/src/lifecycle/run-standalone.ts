@@ -105,7 +105,8 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   undo.push(() => platform.close());
   undo.push(() => measured.close()); // the last push reads the stores
   const operations = await openOperations(config, platform, measured, undo);
-  const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
+  const publicBase = config.PUBLIC_URL ?? url;
+  const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? publicBase, publicBase);
   const ingress = made.ingress();
   const callbacks = made.callbackGateway();
   undo.push(() => callbacks.flush());

@@ -1,6 +1,6 @@
 // The contract of `TenantEraser`, for every adapter: rows of every store that it empties, of two tenants.
 import { describe, expect, it } from 'vitest';
-import type { Stores, ThreadKey, ThreadRow } from '../index.ts';
+import type { Source, Stores, ThreadKey, ThreadRow } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
@@ -15,6 +15,11 @@ const rowOf = (key: ThreadKey): ThreadRow => ({
   ...{ status: 'idle', agent: 'support', agentVersion: 1, parent: null, family: key.thread, userId: 'ann' },
   ...{ externalId: 'x-1', title: 'A title', metadata: { team: 'one' }, createdAt: at, updatedAt: at, position: 1 },
   opening: null,
+});
+
+const sourceOf = (tenant: string, thread: string): Source => ({
+  ...{ tenant, id: `src_${thread}`, name: 'issues', kind: 'github', secret: 'token', agent: 'support', key: '/id' },
+  ...{ message: 'An issue.', createdAt: at, tokenSha256: `token_${thread}`, sealedToken: 'sealed' },
 });
 
 /** One row of each kind. */
@@ -36,6 +41,8 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
   await stores.parked.park(key, 'why', at);
   await stores.revokedTokens.add({ ...key, id: 'tok_1' }, forEver);
   await stores.heldThreads.hold(key);
+  await stores.sources.insert(sourceOf(tenant, thread));
+  await stores.deliveries.claim({ tenant, id: 'd-1', thread, at });
 }
 
 /** Which of these rows are there. */
@@ -54,6 +61,8 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.parked.mark(key)) !== null,
     (await stores.revokedTokens.among([{ ...key, id: 'tok_1' }])).length === 1,
     (await stores.heldThreads.list(tenant, null, 1)).length === 1,
+    (await stores.sources.get(tenant, 'issues')) !== null,
+    (await stores.deliveries.find(tenant, 'd-1')) !== null,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];
 }

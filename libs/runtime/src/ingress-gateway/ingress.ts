@@ -1,5 +1,5 @@
 // The client API as plain functions over ports: one object per noun, composed here. Knows no HTTP.
-import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTransport } from '@dormouse/ports';
+import type { Clock, Entropy, IdempotencyKeys, InputBus, Logger, Sealer, Stores, ToolTransport } from '@dormouse/ports';
 import { type AuditApi, type AuditSigner, createAuditApi } from '../audit/audit-api.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
@@ -36,6 +36,9 @@ import { createTenantEventApi, type TenantEventApi } from './watch/tenant-events
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
+import { createDeliver } from '../arrivals/delivery.ts';
+import { createHookApi, type HookApi } from '../arrivals/hooks.ts';
+import { createSourceApi, type SourceApi } from '../arrivals/source-api.ts';
 import type { ValidateArguments } from '../thread-processor/completion/call-arguments.ts';
 
 type IngressStores = Pick<
@@ -45,6 +48,7 @@ type IngressStores = Pick<
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
   | 'tenants'
+  | ('sources' | 'deliveries')
 >;
 
 export interface IngressPorts extends IngressStores {
@@ -64,6 +68,14 @@ export interface IngressPorts extends IngressStores {
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
   readonly auditSigner: AuditSigner;
+  /** Signed deliveries of sources. Default: at no address, by the clock above, and without a log. */
+  readonly hooks?: {
+    /** `https://host[/prefix]` of this installation, as senders reach it. */
+    readonly publicBase: string;
+    /** Milliseconds since the epoch, by the clock of senders. */
+    readonly wallNow: () => number;
+    readonly logger: Logger;
+  };
 }
 
 export interface Ingress {
@@ -102,7 +114,12 @@ export interface Ingress {
   readonly blob: ReadBlob;
   readonly usage: UsageApi;
   readonly audit: AuditApi;
+  readonly sources: SourceApi;
+  readonly hooks: HookApi;
 }
+
+const nothing = (): void => {};
+const silent: Logger = { info: nothing, warn: nothing, error: nothing };
 
 export function createIngress(given: IngressPorts): Ingress {
   const records = createTenantRecords(given);
@@ -111,6 +128,7 @@ export function createIngress(given: IngressPorts): Ingress {
   const revocations = createRevocations({ ...given, records, keys });
   const audit = createAuditApi(given);
   const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given), audit };
+  const { hooks = { publicBase: '', wallNow: () => given.clock.now(), logger: silent } } = given;
   const watchTurn = createTurnWait(ports);
   const probe = createProbe(ports);
   const choices = createChoiceApi(ports);
@@ -152,5 +170,7 @@ export function createIngress(given: IngressPorts): Ingress {
     blob: blobReader(ports),
     usage: createUsageApi(ports),
     audit,
+    sources: createSourceApi({ ...ports, ...hooks }),
+    hooks: createHookApi({ ...ports, ...hooks, records }, createDeliver(ports, threads)),
   };
 }

@@ -14,7 +14,11 @@ export type RefusalCode =
   | 'RATE_LIMITED'
   | 'CHOICE_CHANGED'
   | 'IDEMPOTENCY_KEY_REUSED'
-  | 'IDEMPOTENCY_IN_PROGRESS';
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'UNAUTHENTICATED'
+  | 'INVALID_JSON'
+  | 'BODY_TOO_DEEP'
+  | 'BODY_TOO_LARGE';
 
 export interface Refusal {
   readonly code: RefusalCode;

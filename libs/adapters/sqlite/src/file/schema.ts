@@ -519,6 +519,27 @@ const tenants = `
   END;
 `;
 
+/** What others may send to a tenant, and which thread each delivery belongs to. */
+const arrivals = `
+  CREATE TABLE sources (
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    token_sha256 TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL,
+    UNIQUE (tenant, name),
+    UNIQUE (tenant, source_id)
+  ) STRICT;
+
+  CREATE TABLE deliveries (
+    id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (id, tenant)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -535,6 +556,7 @@ export const schemaSteps: readonly string[] = [
   callbackCounts,
   audit,
   tenants,
+  arrivals,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

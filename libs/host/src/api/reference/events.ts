@@ -52,6 +52,16 @@ const id = (of: string) => says(text, `Id of the ${of}.`);
 const call = says(text, 'Id of the call.');
 const anything = z.record(z.string(), z.unknown());
 
+const source = says(
+  z
+    .object({
+      name: says(text, 'The name of the source.'),
+      delivery_id: says(text, 'The sender’s id of the delivery.'),
+    })
+    .optional(),
+  'Of a delivery of a source; absent for a message of a client.',
+);
+
 const received = {
   tool_call_id: says(text, 'Id of the call that subscribed.'),
   event_id: says(text.optional(), 'The sender’s id of the event, by which a repetition is known.'),
@@ -118,12 +128,12 @@ export const eventTable = {
     },
   },
   message_accepted: {
-    text: 'A message of a person is part of the conversation: the next completion answers it.',
-    fields: { message_id: id('message'), content },
+    text: 'A message of a person, or of a source, is part of the conversation: the next completion answers it.',
+    fields: { message_id: id('message'), content, source },
   },
   message_queued: {
     text: 'A message waits, because of the policy `queue`; `message_accepted` follows when the model gets it.',
-    fields: { message_id: id('message'), content },
+    fields: { message_id: id('message'), content, source },
   },
   message_refused: {
     text: 'A message that the thread could not take.',

@@ -15,6 +15,7 @@ export const tagTexts: Readonly<Record<string, string>> = {
   tenants: 'The customers of this installation, managed with the platform key and no other.',
   console: 'Sessions of the console in a browser.',
   development: 'Only standalone, and only for requests from the same machine.',
+  sources: 'Signed deliveries from elsewhere, such as GitHub’s webhooks, that wake or open threads.',
   ui: 'Streams in the formats of user interface libraries.',
 };
 
@@ -34,6 +35,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
   tokens: 'Id of the token.',
   'api-keys': 'Id of the key.',
   tenants: 'Id of the tenant.',
+  sources: 'Name or id of the source.',
   'ai-sdk': 'Name of the agent.',
   '{agent}': 'Id of the chat: the `external_id` of its thread.',
   'ag-ui': 'Name of the agent.',

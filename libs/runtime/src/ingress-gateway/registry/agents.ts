@@ -14,6 +14,7 @@ import type {
   Page,
   PageRequest,
   Secrets,
+  Sources,
   ThreadDirectory,
   ToolServers,
 } from '@dormouse/ports';
@@ -29,6 +30,7 @@ import {
   refused,
 } from '../refusal.ts';
 import { unknownName } from './known-names.ts';
+import { some } from './secrets.ts';
 
 export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
 
@@ -50,6 +52,7 @@ export interface AgentPorts {
   readonly toolServers: ToolServers;
   readonly secrets: Secrets;
   readonly directory: ThreadDirectory;
+  readonly sources: Pick<Sources, 'list'>;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }
@@ -85,11 +88,21 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
       if (await directory.usesAgent(tenant, agent.name)) {
         return refused('AGENT_IN_USE', 'Threads that are not closed use this agent.');
       }
+      if (await opensThreads(ports, agent)) return refused('AGENT_IN_USE', 'A source opens threads with this agent.');
       await agents.remove(tenant, agent.name);
       return answered(null);
     },
   };
 }
+
+const pageLimit = 200;
+
+/** Whether threads will be opened with it. */
+const opensThreads = ({ sources }: AgentPorts, { tenant, name }: Agent): Promise<boolean> =>
+  some(
+    (cursor) => sources.list(tenant, { limit: pageLimit, cursor }),
+    (source) => source.agent === name,
+  );
 
 const always = (): boolean => true;
 

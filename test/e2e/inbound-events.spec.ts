@@ -1,0 +1,253 @@
+// What comes from outside and is no tool's: signed deliveries of sources, over HTTP, with real signatures.
+import { createHmac } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, eventually, scriptedAgent, type System, untilStatus } from './conversation.ts';
+import type { Answer, Json } from './standalone-process.ts';
+import { endSystems, startSystem } from './system.ts';
+
+const platformKey = 'platform-key-of-the-specs';
+const secret = `whsec_${Buffer.from('a secret of the specs, 32 bytes!').toString('base64')}`;
+let at: System;
+let agent: string;
+
+beforeAll(async () => {
+  at = await startSystem({ DORMOUSE_PLATFORM_KEY: platformKey });
+  agent = await scriptedAgent(at, [[{ text: 'noted' }]], { tool_servers: [] });
+  expect((await at.request('PUT', '/v1/secrets/hook', { value: secret })).status).toBe(204);
+});
+afterAll(endSystems);
+
+type Kind = 'github' | 'stripe' | 'slack' | 'standard';
+
+interface Made {
+  readonly name: string;
+  readonly kind: Kind;
+  /** The path of its URL: the address in front of it is that of the installation. */
+  readonly path: string;
+}
+
+let made = 0;
+
+async function source(kind: Kind, more: object = {}, by: System = at): Promise<Made> {
+  made += 1;
+  const body = { name: `source-${made}`, kind, secret: 'hook', agent, key: '/issue/id', message: '{{/issue/title}}' };
+  const answer = await by.request('POST', '/v1/sources', { ...body, ...more });
+  if (answer.status !== 201) throw new Error(`source: ${answer.status} ${answer.text}`);
+  return { name: body.name, kind, path: new URL(answer.json.url).pathname };
+}
+
+const mac = (text: string): string => createHmac('sha256', secret).update(text).digest('hex');
+
+/** The headers of a sender, and the body with the delivery's id where the sender has it. */
+function signed(
+  { kind }: Pick<Made, 'kind'>,
+  id: string,
+  body: object,
+): { readonly headers: Record<string, string>; readonly text: string } {
+  const now = Math.floor(Date.now() / 1_000);
+  const places = { github: {}, stripe: { id }, slack: { event_id: id }, standard: {} };
+  const text = JSON.stringify({ ...body, ...places[kind] });
+  const headers = {
+    github: { 'x-github-delivery': id, 'x-hub-signature-256': `sha256=${mac(text)}` },
+    stripe: { 'stripe-signature': `t=${now},v1=${mac(`${now}.${text}`)}` },
+    slack: { 'x-slack-request-timestamp': String(now), 'x-slack-signature': `v0=${mac(`v0:${now}:${text}`)}` },
+    standard: {
+      'webhook-id': id,
+      'webhook-timestamp': String(now),
+      'webhook-signature': new Webhook(secret).sign(id, new Date(now * 1_000), text),
+    },
+  };
+  return { headers: headers[kind], text };
+}
+
+/** Without a key of the API. */
+const post = (path: string, text: string, headers: Record<string, string>): Promise<Answer> =>
+  at.request('POST', path, text, { key: null, headers });
+
+function deliver(to: Made, id: string, body: object): Promise<Answer> {
+  const { headers, text } = signed(to, id, body);
+  return post(to.path, text, headers);
+}
+
+/** How many answers have each status. */
+function countsOf(answers: readonly Answer[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return counts;
+}
+
+const issue = (id: unknown, title: string): object => ({ issue: { id, title } });
+
+const threadsOf = async (external: string): Promise<readonly Json[]> =>
+  (await at.request('GET', `/v1/threads?external_id=${external}`)).json.data;
+
+/** What was accepted in a thread, oldest first. */
+async function accepted(thread: string): Promise<readonly Json[]> {
+  return (await eventsOf(at, thread)).filter(({ type }) => type === 'message_accepted');
+}
+
+describe('a source', () => {
+  it('is made once, shows its URL when it is made, and is listed without it', async () => {
+    const body = { name: 'listed', kind: 'github', secret: 'hook', agent, key: 'header:x-customer', message: 'x' };
+    const first = await at.request('POST', '/v1/sources', body);
+    expect([first.status, first.headers.get('location')]).toEqual([201, '/v1/sources/listed']);
+    expect(first.json).toMatchObject({
+      ...body,
+      id: expect.stringMatching(/^src_/),
+      url: expect.stringContaining('/hooks/listed/'),
+    });
+    const again = await at.request('POST', '/v1/sources', body);
+    expect([again.status, again.json]).toEqual([200, first.json]);
+    expect((await at.request('POST', '/v1/sources', { ...body, key: '/a' })).status).toBe(409);
+    const list = await at.request('GET', '/v1/sources');
+    const { url, ...shown } = first.json;
+    expect(list.json.data).toContainEqual(shown);
+    expect(list.text).not.toContain(url.split('/').at(-1));
+    for (const [wrong, pointer] of [
+      [{ key: 'issue.id' }, '/key'],
+      [{ secret: 'none' }, '/secret'],
+      [{ agent: 'none' }, '/agent'],
+      [{ message: '{{/~}}' }, '/message'],
+      [{ kind: 'gitlab' }, '/kind'],
+    ] as const) {
+      const refused = await at.request('POST', '/v1/sources', { ...body, name: 'wrong', ...wrong });
+      expect([refused.status, refused.json.errors[0].pointer]).toEqual([422, pointer]);
+    }
+    expect((await at.request('DELETE', '/v1/secrets/hook')).status).toBe(409);
+    expect((await at.request('DELETE', '/v1/sources/listed')).status).toBe(204);
+    expect((await at.request('DELETE', '/v1/sources/listed')).status).toBe(404);
+    const actions = (await at.request('GET', '/v1/audit')).json.data.map(
+      ({ action, target }: Json) => `${action} ${target}`,
+    );
+    expect(actions).toEqual(expect.arrayContaining(['source.created listed', 'source.deleted listed']));
+  });
+
+  it('is made and deleted by tenant:admin, and read by read', async () => {
+    const keyOf = async (scope: string): Promise<string> =>
+      (await at.request('POST', '/v1/api-keys', { name: 'some', scopes: [scope] })).json.key;
+    const [reader, writer] = [await keyOf('read'), await keyOf('threads:write')];
+    expect((await at.request('GET', '/v1/sources', undefined, { key: reader })).status).toBe(200);
+    for (const key of [reader, writer]) expect((await at.request('POST', '/v1/sources', {}, { key })).status).toBe(403);
+  });
+});
+
+describe.each(['github', 'stripe', 'slack', 'standard'] as const)('a delivery of the kind %s', (kind) => {
+  it('opens a thread, and the next one of its key wakes it', async () => {
+    const to = await source(kind);
+    const key = `${kind}-1`;
+    const first = await deliver(to, 'd-1', issue(key, 'it is broken'));
+    expect([first.status, first.json]).toEqual([
+      202,
+      { id: expect.stringMatching(/^msg_/), thread_id: expect.any(String) },
+    ]);
+    expect((await deliver(to, 'd-1', issue(key, 'it is broken'))).status).toBe(200);
+    const [thread, ...others] = await threadsOf(key);
+    expect(others).toEqual([]);
+    expect(thread).toMatchObject({ id: first.json.thread_id, agent: { name: agent } });
+    await untilStatus(at, thread.id, 'idle');
+    expect((await deliver(to, 'd-2', issue(key, 'still'))).json.thread_id).toBe(thread.id);
+    const both = await eventually(async () => {
+      const found = await accepted(thread.id);
+      return found.length === 2 && found;
+    });
+    expect(both).toMatchObject([
+      { message_id: first.json.id, content: [{ text: 'it is broken' }], source: { name: to.name, delivery_id: 'd-1' } },
+      { content: [{ text: 'still' }], source: { name: to.name, delivery_id: 'd-2' } },
+    ]);
+    await untilStatus(at, thread.id, 'idle');
+    expect((await eventsOf(at, thread.id)).filter(({ type }) => type === 'completion_recorded')).toHaveLength(2);
+  });
+
+  it('a hundred times at once is one wake', async () => {
+    const to = await source(kind);
+    const body = issue(`${kind}-hundred`, 'once');
+    const answers = await Promise.all(Array.from({ length: 100 }, () => deliver(to, 'd-1', body)));
+    expect(Object.fromEntries(countsOf(answers))).toEqual({ 200: 99, 202: 1 });
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    const threads = await threadsOf(`${kind}-hundred`);
+    expect(threads).toHaveLength(1);
+    await untilStatus(at, threads[0].id, 'idle');
+    expect(await accepted(threads[0].id)).toHaveLength(1);
+  });
+});
+
+describe('a delivery', () => {
+  it('without a key opens a thread of its own, once', async () => {
+    const to = await source('github', { key: 'header:x-none' });
+    const sent = ['d-1', 'd-2', 'd-1', 'd-1'].map((id) => deliver(to, id, issue(1, `of ${id}`)));
+    const threads = (await Promise.all(sent)).map(({ json }) => json.thread_id);
+    expect(new Set(threads).size).toBe(2);
+    expect((await at.request('GET', `/v1/threads/${threads[0]}`)).json.external_id).toBeNull();
+  });
+
+  it('wakes no closed thread: a new one opens', async () => {
+    const to = await source('github');
+    const old = (await deliver(to, 'd-1', issue('closing', 'one'))).json.thread_id;
+    await untilStatus(at, old, 'idle');
+    await at.request('POST', `/v1/threads/${old}/close`);
+    await untilStatus(at, old, 'closed');
+    const next = await deliver(to, 'd-2', issue('closing', 'two'));
+    expect([next.status, next.json.thread_id === old]).toEqual([202, false]);
+    expect((await threadsOf('closing')).map(({ id }) => id)).toEqual([next.json.thread_id]);
+    expect((await deliver(to, 'd-1', issue('closing', 'one'))).json.thread_id).toBe(old);
+    expect(await accepted(old)).toHaveLength(1);
+    await untilStatus(at, next.json.thread_id, 'idle');
+    expect(await accepted(next.json.thread_id)).toMatchObject([{ source: { delivery_id: 'd-2' } }]);
+  });
+
+  it('with a bad signature, body or URL is refused, and nothing comes of it', async () => {
+    const to = await source('github');
+    const { headers, text } = signed(to, 'd-1', issue('refused', 'no'));
+    const codes = async (answer: Promise<Answer>): Promise<readonly unknown[]> => {
+      const { status, json } = await answer;
+      return [status, json.code];
+    };
+    expect(await codes(post(to.path, `${text} `, headers))).toEqual([401, 'UNAUTHENTICATED']);
+    expect(await codes(post(to.path, text, {}))).toEqual([401, 'UNAUTHENTICATED']);
+    for (const body of ['[]', 'no json', '{"a":1,"a":2}']) {
+      const sent = { 'x-github-delivery': 'd-1', 'x-hub-signature-256': `sha256=${mac(body)}` };
+      expect(await codes(post(to.path, body, sent))).toEqual([400, 'INVALID_JSON']);
+    }
+    const [, , name, token = ''] = to.path.split('/');
+    for (const path of [`/hooks/${name}/${token}x`, `/hooks/other/${token}`, `/hooks/${name}/wrong`, '/hooks/a/b'])
+      expect(await codes(post(path, text, headers))).toEqual([404, 'NOT_FOUND']);
+    expect((await at.request('PUT', to.path, undefined, { key: null })).status).toBe(405);
+    expect(await threadsOf('refused')).toEqual([]);
+    await at.request('DELETE', `/v1/sources/${to.name}`);
+    expect(await codes(post(to.path, text, headers))).toEqual([404, 'NOT_FOUND']);
+    expect(at.output()).not.toContain(token); // no log line has it
+  });
+
+  it('of Slack that asks for the address is answered', async () => {
+    const to = await source('slack');
+    const { headers, text } = signed(to, 'd-1', { type: 'url_verification', challenge: 'c-1' });
+    const answer = await post(to.path, text, headers);
+    expect([answer.status, answer.json]).toEqual([200, { challenge: 'c-1' }]);
+  });
+
+  it('for a suspended tenant is taken, and works when it is resumed', async () => {
+    const platform = (method: string, path: string, body?: unknown): Promise<Answer> =>
+      at.request(method, `/v1/tenants${path}`, body, { key: platformKey });
+    const { key } = (await platform('POST', '', { id: 'suspended' })).json;
+    const own: System = {
+      ...at,
+      key,
+      request: (method, path, body, sent) => at.request(method, path, body, { key, ...sent }),
+    };
+    const theirs = await scriptedAgent(own, [[{ text: 'noted' }]], { tool_servers: [] });
+    await own.request('PUT', '/v1/secrets/hook', { value: secret });
+    const to = await source('github', { agent: theirs }, own);
+    await platform('PATCH', '/suspended', { state: 'suspended' });
+    await eventually(async () => (await own.request('GET', '/v1/agents')).status === 403);
+    const taken = await deliver(to, 'd-1', issue('held', 'later'));
+    expect(taken.status).toBe(202);
+    await platform('PATCH', '/suspended', { state: 'active' });
+    await eventually(async () => (await own.request('GET', '/v1/agents')).status === 200);
+    const thread = taken.json.thread_id;
+    await untilStatus(own, thread, 'idle');
+    const types = (await eventsOf(own, thread)).map(({ type }) => type);
+    expect(types.filter((type) => type === 'message_accepted')).toHaveLength(1);
+    expect(types).toContain('completion_recorded');
+  });
+});
