@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, eventually, scriptedAgent, type System, untilStatus } from './conversation.ts';
+import { eventsOf, eventually, openThread, scriptedAgent, type System, untilStatus } from './conversation.ts';
 import type { Answer, Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 
@@ -249,5 +249,64 @@ describe('a delivery', () => {
     const types = (await eventsOf(own, thread)).map(({ type }) => type);
     expect(types.filter((type) => type === 'message_accepted')).toHaveLength(1);
     expect(types).toContain('completion_recorded');
+  });
+});
+
+describe('an event that a client tells a thread', () => {
+  const tell = (thread: string, body: object, sent = {}): Promise<Answer> =>
+    at.request('POST', `/v1/threads/${thread}/events`, body, sent);
+
+  it('wakes the thread, and is one event of its source and id for ever', async () => {
+    const thread = await openThread(at, agent);
+    const event = { source: 'billing', id: 'evt-1', text: 'a payment has failed' };
+    const answers = await Promise.all(Array.from({ length: 100 }, () => tell(thread, event)));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    const [{ status, json }] = answers as [Answer];
+    expect([status, json]).toEqual([202, { id: expect.stringMatching(/^req_/) }]);
+    await untilStatus(at, thread, 'idle');
+    await tell(thread, { ...event, source: 'shop' });
+    await tell(thread, { source: 'billing', text: 'without an id' });
+    const received = await eventually(async () => {
+      const found = (await eventsOf(at, thread)).filter(({ type }) => type === 'external_event_received');
+      return found.length === 3 && found;
+    });
+    expect(received[0]).toMatchObject({
+      ...{ source: 'billing', event_id: 'evt-1', text: 'a payment has failed', associative: true },
+      ...{ cause: { kind: 'event', id: json.id }, turn_id: json.id },
+    });
+    expect(received[2]).not.toHaveProperty('event_id');
+    await untilStatus(at, thread, 'idle');
+    const { data } = (await at.request('GET', `/v1/threads/${thread}/messages`)).json;
+    expect(data.filter(({ role }: Json) => role === 'event')).toHaveLength(3);
+    expect(data.at(-1)).toMatchObject({ role: 'assistant', text: expect.stringContaining('without an id') });
+  });
+
+  it('begins a thread of its own when it is not associative', async () => {
+    const thread = await openThread(at, agent);
+    await tell(thread, { source: 'billing', text: 'apart', associative: false });
+    const child = await eventually(
+      async () => (await at.request('GET', `/v1/threads/${thread}/children`)).json.data[0]?.id,
+    );
+    await untilStatus(at, child, 'closed');
+    const [received] = (await eventsOf(at, thread)).filter(({ type }) => type === 'external_event_received');
+    expect(received).toMatchObject({ associative: false, child_id: child });
+    expect(await accepted(child)).toMatchObject([{ content: [{ text: '[event from billing]\napart' }] }]);
+    await eventually(async () => (await eventsOf(at, thread)).some(({ type }) => type === 'child_reported'));
+  });
+
+  it('is recorded as refused by a closed thread, and is nothing for a thread token or an unknown thread', async () => {
+    const thread = await openThread(at, agent);
+    const event = { source: 'billing', text: 'late' };
+    const { token } = (await at.request('POST', `/v1/threads/${thread}/tokens`, { can: ['read', 'message'] })).json;
+    expect((await tell(thread, event, { key: token })).status).toBe(403);
+    await at.request('POST', `/v1/threads/${thread}/close`);
+    await untilStatus(at, thread, 'closed');
+    const { id } = (await tell(thread, event)).json;
+    const refused = await eventually(async () =>
+      (await eventsOf(at, thread)).find(({ type }) => type === 'request_refused'),
+    );
+    expect(refused).toMatchObject({ request_id: id, request: 'event', code: 'THREAD_CLOSED' });
+    expect((await tell('thr_01KE6HWA00J3Q7ZVY6M4T8C2PD', event)).status).toBe(404);
+    expect((await tell(thread, { source: '', text: 'x' })).status).toBe(422);
   });
 });

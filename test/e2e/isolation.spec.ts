@@ -38,7 +38,7 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('absent', ['listChoices', 'answerChoice', 'answerInboxChoice', 'getBlob', 'issueThreadToken']),
   ...of('absent', ['revokeThreadToken', 'getParked', 'replayParked', 'dropParked', 'revokeApiKey', 'rerollApiKey']),
   ...of('own', ['createSource', 'listSources']),
-  ...of('absent', ['deleteSource']),
+  ...of('absent', ['deleteSource', 'postEvent']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
   ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),

@@ -140,6 +140,15 @@ export type ThreadEvent =
       readonly closed: boolean;
     }
   | { readonly type: 'ParentMessageReceived'; readonly content: Content }
+  /** `childId` names the child that was opened for it, if one was. */
+  | {
+      readonly type: 'ExternalEventReceived';
+      readonly source: string;
+      readonly eventId: string | null;
+      readonly content: Content;
+      readonly associative: boolean;
+      readonly childId: string | null;
+    }
   | { readonly type: 'TitleSet'; readonly title: string }
   /** A login is open; its URL is never here. R88 */
   | {

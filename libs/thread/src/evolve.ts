@@ -175,6 +175,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       const { [event.childId]: _closed, ...children } = thread.children;
       return arrivedFromFamily(event.closed ? { ...thread, children } : thread, event.turnId, at);
     }
+    case 'ExternalEventReceived':
+      return event.childId === null ? arrived(thread, event.turnId, at) : thread;
     case 'ParentMessageReceived':
       return arrivedFromFamily(thread, event.turnId, at);
     case 'TitleSet':

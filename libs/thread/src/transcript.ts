@@ -12,7 +12,7 @@
 //   M6. A child's prompt is the parent's transcript up to where it was spawned, closed by `inherit`, and then its own.
 import { injectedEventToolName } from '@dormouse/protocol';
 import type { Content } from './content.ts';
-import { plainText, text } from './content.ts';
+import { externalEventNote, plainText, text } from './content.ts';
 import type { RecordedEvent } from './event.ts';
 import { GrowingLists } from './growing-lists.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
@@ -100,6 +100,11 @@ export function extendTranscript(
       return { tail: say(tail, reportOf(event), lists), messages: none };
     case 'ParentMessageReceived':
       return { tail: say(tail, [text('[message from the parent thread]'), ...event.content], lists), messages: none };
+    case 'ExternalEventReceived':
+      return {
+        tail: event.childId === null ? say(tail, [text(externalEventNote(event)), ...event.content], lists) : tail,
+        messages: none,
+      };
     case 'ScheduleCame':
       return {
         tail: event.skipped ? tail : say(tail, [text(scheduled(event)), ...event.content], lists),

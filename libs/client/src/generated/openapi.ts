@@ -877,7 +877,11 @@ export interface paths {
          */
         get: operations["listEvents"];
         put?: never;
-        post?: never;
+        /**
+         * Tell the thread that something has happened; it wakes, and the model reads it
+         * @description Needs a key with the scope `threads:write`.
+         */
+        post: operations["postEvent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2192,6 +2196,37 @@ export interface components {
         DisplaySegment: components["schemas"]["TextSegment"] | components["schemas"]["DiffSegment"] | components["schemas"]["ImageSegment"];
         /** @description `event: lagged`: the reader was too slow and is dropped; reconnect with the last id. `event: end`: the thread is closed. */
         EmptyFrame: Record<string, never>;
+        /** @description Something has happened outside that is no tool server’s to tell; the next completion reads it. */
+        ExternalEventReceivedEvent: {
+            /** @description True: it goes into this thread. False: into a child of its own. */
+            associative: boolean;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description The child that was opened for it. */
+            child_id?: string;
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description The sender’s id of the event: one of a source is taken once. */
+            event_id?: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Where it has happened, in the words of its sender. */
+            source: string;
+            /** @description The content as one text. */
+            text: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "external_event_received";
+        };
         /** @description `ask_again` asks the model at once; `wait` waits for a message. */
         ForkRequest: {
             /** @description The last event that the new thread inherits. */
@@ -2372,7 +2407,7 @@ export interface components {
         };
         /** @description The source, and the URL for its sender. The URL is a secret. */
         MadeSource: {
-            /** @description Name of the agent. */
+            /** @description Name of the agent whose threads are opened. */
             agent: string;
             /**
              * Format: date-time
@@ -2381,20 +2416,20 @@ export interface components {
             created_at: string;
             /** @description Its id: opaque, and sorted by time. */
             id: string;
-            /** @description The key’s text, shown this once. */
+            /** @description What names the thread: a JSON Pointer into the body, or `header:NAME`. */
             key: string;
             /**
-             * @description What it is.
+             * @description How deliveries are signed, and where they have their ids.
              * @enum {string}
              */
             kind: "github" | "stripe" | "slack" | "standard";
-            /** @description A message. */
+            /** @description What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered. */
             message: string;
             /** @description Its name. */
             name: string;
-            /** @description Name of the secret. */
+            /** @description Name of the secret that deliveries are signed with; it needs no origins. */
             secret: string;
-            /** @description The address. */
+            /** @description Where its sender POSTs deliveries. A secret. */
             url: string;
         };
         /** @description The tenant, and the text of its first key, which has every scope. */
@@ -2755,6 +2790,20 @@ export interface components {
             /** @description Absolute path on the machine of the process. */
             directory: string;
         };
+        /** @description What has happened, and where. With an `id` it is one event of its source in this thread, for ever. `associative: false` begins a thread below this one, where one may be opened. */
+        NewEvent: {
+            /**
+             * @description Whether it enters this thread; false begins a thread of its own below it, where one may be opened.
+             * @default true
+             */
+            associative?: boolean;
+            /** @description Your id of the event: an event of one source with one id is taken once in this thread. */
+            id?: string;
+            /** @description Where it has happened. */
+            source: string;
+            /** @description What the model reads. */
+            text: string;
+        };
         /** @description Either `text` or `content`. */
         NewMessage: {
             /** @description Texts and images, instead of `text`. */
@@ -2800,20 +2849,20 @@ export interface components {
         };
         /** @description Who may send, and what becomes of it: `key` is a JSON Pointer into the body or `header:NAME`, its value the `external_id` of the thread; `message` is text with `{{/pointer}}`. */
         NewSource: {
-            /** @description Name of the agent. */
+            /** @description Name of the agent whose threads are opened. */
             agent: string;
-            /** @description The key’s text, shown this once. */
+            /** @description What names the thread: a JSON Pointer into the body, or `header:NAME`. */
             key: string;
             /**
-             * @description What it is.
+             * @description How deliveries are signed, and where they have their ids.
              * @enum {string}
              */
             kind: "github" | "stripe" | "slack" | "standard";
-            /** @description A message. */
+            /** @description What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered. */
             message: string;
             /** @description Its name. */
             name: string;
-            /** @description Name of the secret. */
+            /** @description Name of the secret that deliveries are signed with; it needs no origins. */
             secret: string;
         };
         /** @description Only `id` is required; an id is never used twice. */
@@ -3452,7 +3501,7 @@ export interface components {
         };
         /** @description A source of signed deliveries. */
         Source: {
-            /** @description Name of the agent. */
+            /** @description Name of the agent whose threads are opened. */
             agent: string;
             /**
              * Format: date-time
@@ -3461,18 +3510,18 @@ export interface components {
             created_at: string;
             /** @description Its id: opaque, and sorted by time. */
             id: string;
-            /** @description The key’s text, shown this once. */
+            /** @description What names the thread: a JSON Pointer into the body, or `header:NAME`. */
             key: string;
             /**
-             * @description What it is.
+             * @description How deliveries are signed, and where they have their ids.
              * @enum {string}
              */
             kind: "github" | "stripe" | "slack" | "standard";
-            /** @description A message. */
+            /** @description What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered. */
             message: string;
             /** @description Its name. */
             name: string;
-            /** @description Name of the secret. */
+            /** @description Name of the secret that deliveries are signed with; it needs no origins. */
             secret: string;
         };
         /** @description `event: status`, on connect and after each change. */
@@ -4018,7 +4067,7 @@ export interface components {
             type: "thread_closed";
         };
         /** @description One durable event. New types may appear: skip those that you do not know. */
-        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
+        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ExternalEventReceivedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
         /** @description The history of another thread up to a position goes before this log. */
         ThreadForkedEvent: {
             /** @description Whether the model was asked at once. */
@@ -8165,6 +8214,69 @@ export interface operations {
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    postEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the thread. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "billing",
+                 *       "id": "evt-41",
+                 *       "text": "The payment of invoice 7 has failed."
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewEvent"];
+            };
+        };
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestAccepted"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

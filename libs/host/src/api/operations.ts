@@ -20,6 +20,7 @@ import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
 import { threadTokenOperations } from './thread-tokens.ts';
 import { toolServerOperations } from './tool-servers.ts';
+import { externalEventOperations } from './hooks/external-events.ts';
 import { sourceOperations } from './hooks/sources.ts';
 import { usageOperations } from './usage.ts';
 
@@ -68,4 +69,5 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(tenantOperations),
   ...Object.values(systemOperations),
   ...Object.values(sourceOperations),
+  ...Object.values(externalEventOperations),
 ];

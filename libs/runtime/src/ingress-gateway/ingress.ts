@@ -37,6 +37,7 @@ import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
 import { createDeliver } from '../arrivals/delivery.ts';
+import { createExternalEventApi, type ExternalEventApi } from '../arrivals/external-events.ts';
 import { createHookApi, type HookApi } from '../arrivals/hooks.ts';
 import { createSourceApi, type SourceApi } from '../arrivals/source-api.ts';
 import type { ValidateArguments } from '../thread-processor/completion/call-arguments.ts';
@@ -114,6 +115,7 @@ export interface Ingress {
   readonly blob: ReadBlob;
   readonly usage: UsageApi;
   readonly audit: AuditApi;
+  readonly externalEvents: ExternalEventApi;
   readonly sources: SourceApi;
   readonly hooks: HookApi;
 }
@@ -170,6 +172,7 @@ export function createIngress(given: IngressPorts): Ingress {
     blob: blobReader(ports),
     usage: createUsageApi(ports),
     audit,
+    externalEvents: createExternalEventApi(ports),
     sources: createSourceApi({ ...ports, ...hooks }),
     hooks: createHookApi({ ...ports, ...hooks, records }, createDeliver(ports, threads)),
   };

@@ -340,6 +340,17 @@ export const eventTable = {
     },
   },
   schedule_removed: { text: 'A schedule was removed.', fields: { schedule_id: id('schedule') } },
+  external_event_received: {
+    text: 'Something has happened outside that is no tool server’s to tell; the next completion reads it.',
+    fields: {
+      source: says(text, 'Where it has happened, in the words of its sender.'),
+      event_id: says(text.optional(), 'The sender’s id of the event: one of a source is taken once.'),
+      content,
+      text: says(text, 'The content as one text.'),
+      associative: says(z.boolean(), 'True: it goes into this thread. False: into a child of its own.'),
+      child_id: says(text.optional(), 'The child that was opened for it.'),
+    },
+  },
   schedule_came: {
     text: 'A time of a schedule came: its message is part of the conversation, unless it was skipped.',
     fields: {

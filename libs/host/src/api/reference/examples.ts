@@ -199,6 +199,7 @@ export const examples: Readonly<Record<string, Example>> = {
   addSchedule: { body: { cron: '0 9 * * 1-5', time_zone: 'Europe/Vienna', message: 'What is new?' } },
   issueThreadToken: { body: { can: ['read', 'message'], user_id: 'user-7', ttl_s: 3_600 } },
   migrateThread: { body: { tool_servers: { 'example-tools': 'https://tools-2.example.com' } } },
+  postEvent: { body: { source: 'billing', id: 'evt-41', text: 'The payment of invoice 7 has failed.' } },
   createSource: {
     body: newSource,
     answers: {

@@ -160,6 +160,9 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   ChildSpawned: { childId: id, reason: text, toolCallId: id, queuedEvents: count, instructions: optional(text) },
   ChildReported: { childId: id, report: content, closed: flag },
   ParentMessageReceived: { content },
+  ExternalEventReceived: {
+    ...{ source: text, eventId: nullable(text), content, associative: flag, childId: nullable(id) },
+  },
   TitleSet: { title: text },
   OauthRequested: { toolCallId: id, question: optional(text), expiresAt: isTime },
   CallbackRejected: { toolCallId: id, reason: text, code: text },
