@@ -13,6 +13,7 @@ import {
   loginsContract,
   parkedThreadsContract,
   revokedTokensContract,
+  schedulesContract,
   deliveriesContract,
   sourcesContract,
   secretsContract,
@@ -137,6 +138,10 @@ withServices(['mongo'], ({ mongo }) => {
   sourcesContract(
     'mongo',
     fresh((stores) => ({ port: stores.sources })),
+  );
+  schedulesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.schedules })),
   );
   deliveriesContract(
     'mongo',

@@ -23,6 +23,7 @@ import {
   loginsContract,
   parkedThreadsContract,
   revokedTokensContract,
+  schedulesContract,
   deliveriesContract,
   sourcesContract,
   secretsContract,
@@ -160,6 +161,10 @@ dedupContract(
 sourcesContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.sources })),
+);
+schedulesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.schedules })),
 );
 deliveriesContract(
   'memory',

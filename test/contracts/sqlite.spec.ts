@@ -16,6 +16,7 @@ import {
   parkedThreadsContract,
   rateLimitsContract,
   revokedTokensContract,
+  schedulesContract,
   deliveriesContract,
   sourcesContract,
   secretsContract,
@@ -140,6 +141,10 @@ liveFeedContract(
 sourcesContract(
   'sqlite',
   fresh((stores) => ({ port: stores.sources })),
+);
+schedulesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.schedules })),
 );
 deliveriesContract(
   'sqlite',

@@ -310,3 +310,49 @@ describe('an event that a client tells a thread', () => {
     expect((await tell(thread, { source: '', text: 'x' })).status).toBe(422);
   });
 });
+
+describe('a schedule of the tenant', () => {
+  const schedule = (body: object): Promise<Answer> => at.request('POST', '/v1/schedules', body);
+  const listed = async (name: string): Promise<Json> =>
+    (await at.request('GET', '/v1/schedules')).json.data.find((one: Json) => one.name === name);
+
+  it('is made once, refused where it could never fire, listed and deleted', async () => {
+    const body = { name: 'weekly', cron: '0 9 * * 1', time_zone: 'Europe/Vienna', agent, message: 'Good morning.' };
+    const first = await schedule(body);
+    expect([first.status, first.headers.get('location')]).toEqual([201, '/v1/schedules/weekly']);
+    expect(first.json).toMatchObject({
+      ...{ ...body, external_id: null, missed: 'once', last_fired_at: null, fired: 0, skipped: 0 },
+      ...{ id: expect.stringMatching(/^sch_/), next_at: expect.stringMatching(/T0[78]:00:00\.000Z$/) },
+    });
+    const again = await schedule(body);
+    expect([again.status, again.json]).toEqual([200, first.json]);
+    expect((await schedule({ ...body, message: 'other' })).status).toBe(409);
+    expect((await schedule({ ...body, name: 'wrong', cron: 'never' })).json.errors[0].pointer).toBe('/cron');
+    expect((await schedule({ ...body, name: 'wrong', time_zone: 'Mars' })).json.errors[0].pointer).toBe('/time_zone');
+    expect(await listed('weekly')).toEqual(first.json);
+    expect((await at.request('DELETE', '/v1/schedules/weekly')).status).toBe(204);
+    expect(await listed('weekly')).toBeUndefined();
+    const actions = (await at.request('GET', '/v1/audit')).json.data.map(({ action }: Json) => action);
+    expect(actions).toEqual(expect.arrayContaining(['schedule.created', 'schedule.deleted']));
+  });
+
+  it('opens a thread at its time, once, and says which time it is', async () => {
+    const due = new Date(Date.now() + 3_000);
+    due.setUTCMilliseconds(0);
+    const cron = `${due.getUTCSeconds()} ${due.getUTCMinutes()} ${due.getUTCHours()} * * *`;
+    await schedule({ name: 'soon', cron, agent, message: 'for {{/scheduled_for}}', external_id: 'soon' });
+    const fired = await eventually(async () => {
+      const one = await listed('soon');
+      return one.fired > 0 && one;
+    });
+    const time = due.toISOString();
+    expect(fired).toMatchObject({ fired: 1, skipped: 0, last_scheduled_for: time, last_fired_at: expect.any(String) });
+    const [thread, ...others] = await threadsOf('soon');
+    expect(others).toEqual([]);
+    await untilStatus(at, thread.id, 'idle');
+    expect(await accepted(thread.id)).toMatchObject([
+      { content: [{ text: `for ${time}` }], schedule: { name: 'soon', scheduled_for: time, missed: 0 } },
+    ]);
+    await at.request('DELETE', '/v1/schedules/soon');
+  });
+});

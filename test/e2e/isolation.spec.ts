@@ -37,8 +37,8 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('absent', ['refreshToolsets', 'migrateThread', 'listSchedules', 'addSchedule', 'removeSchedule']),
   ...of('absent', ['listChoices', 'answerChoice', 'answerInboxChoice', 'getBlob', 'issueThreadToken']),
   ...of('absent', ['revokeThreadToken', 'getParked', 'replayParked', 'dropParked', 'revokeApiKey', 'rerollApiKey']),
-  ...of('own', ['createSource', 'listSources']),
-  ...of('absent', ['deleteSource', 'postEvent']),
+  ...of('own', ['createSource', 'listSources', 'createSchedule', 'listTenantSchedules']),
+  ...of('absent', ['deleteSource', 'postEvent', 'deleteSchedule']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
   ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),
@@ -85,6 +85,8 @@ beforeAll(async () => {
   await a.request('PUT', '/v1/secrets/hook-of-a', { value: canary });
   const hook = { name: 'source-of-a', kind: 'github', secret: 'hook-of-a', key: '/id', message: canary };
   const source = (await a.request('POST', '/v1/sources', { ...hook, agent })).json;
+  const timed = { name: 'schedule-of-a', cron: '0 9 * * *', message: canary, external_id: canary };
+  await a.request('POST', '/v1/schedules', { ...timed, agent });
   const sha256 = createHash('sha256').update(large).digest('hex');
   ids = {
     ...{ agents: agent, versions: '1', secrets: 'secret-of-a', 'tool-servers': tools.name, threads: thread },

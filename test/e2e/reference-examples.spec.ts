@@ -83,6 +83,7 @@ it('is taken and answered as it is shown', async () => {
   await send('interruptThread', [thread]);
   await at.request('PUT', '/v1/secrets/github_hook', { value: 'a secret' });
   await send('createSource');
+  await send('createSchedule');
   await send('createApiKey');
   await send('decideBatch');
   await send('importBlob');

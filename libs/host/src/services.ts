@@ -10,6 +10,7 @@ import {
   createHolding,
   createIngress,
   createNotifier,
+  createScheduler,
   createInputSweeper,
   createTenantErasure,
   createTenantRecords,
@@ -48,6 +49,7 @@ export interface Services {
   callbackGateway(): Callbacks;
   inputSweeper(): Service;
   tenantErasure(): Service;
+  scheduler(ingress: Ingress): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
   notifier(): Service;
@@ -101,6 +103,8 @@ export function servicesOf(
       });
     },
     tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
+    scheduler: ({ deliver, tenantRecords: records }) =>
+      createScheduler({ schedules: stores.schedules, records, deliver, clock, logger }),
     threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch()), toolWatch()),
     toolDispatcher: () => watchedService(toolDispatcher(config, platform, callbackTokens(), toolWatch()), toolWatch()),
     notifier: () => {

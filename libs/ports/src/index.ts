@@ -42,4 +42,5 @@ export * from './world/tracer.ts';
 export * from './world/network-error-code.ts';
 export * from './stores/views.ts';
 export * from './bus/work-bus.ts';
+export * from './arrivals/schedules.ts';
 export * from './arrivals/sources.ts';

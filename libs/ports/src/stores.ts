@@ -26,6 +26,7 @@ import type { Tenants } from './registry/tenants.ts';
 import type { Timers } from './bus/timers.ts';
 import type { Views } from './stores/views.ts';
 import type { WorkBus } from './bus/work-bus.ts';
+import type { Schedules } from './arrivals/schedules.ts';
 import type { Deliveries, Sources } from './arrivals/sources.ts';
 
 export interface Stores {
@@ -60,4 +61,5 @@ export interface Stores {
   readonly callbackCounts: CallbackCounts;
   readonly sources: Sources;
   readonly deliveries: Deliveries;
+  readonly schedules: Schedules;
 }

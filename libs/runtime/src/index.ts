@@ -38,6 +38,8 @@ export { debtKinds } from './ingress-gateway/write/reconcile.ts';
 export { createInputSweeper } from './ingress-gateway/write/input-sweeper.ts';
 export type { Answered, Precondition, Refusal, RefusalCode } from './ingress-gateway/refusal.ts';
 export type { HookAnswer } from './arrivals/hooks.ts';
+export type { ScheduleContent } from './arrivals/schedule-api.ts';
+export { createScheduler } from './arrivals/scheduler.ts';
 export type { SignedDelivery } from './arrivals/signature.ts';
 export type { SourceContent } from './arrivals/source-api.ts';
 export { inTurnsIf } from './in-turns.ts';

@@ -8,6 +8,7 @@ import type {
   AgentReference,
   ApprovalDecision,
   FinishReason,
+  MessageSchedule,
   MessageSource,
   Schedule,
   SpawnedBy,
@@ -237,6 +238,7 @@ interface ArrivedMessage {
   readonly content: Content;
   /** Absent for a message that a client has sent. */
   readonly source?: MessageSource;
+  readonly schedule?: MessageSchedule;
 }
 
 interface ReceivedEvent {

@@ -82,6 +82,18 @@ export interface UserMessage {
   readonly content: Content;
   /** Absent for a message that a client has sent. */
   readonly source?: MessageSource;
+  /** Absent for a message that no schedule of the tenant has sent. */
+  readonly schedule?: MessageSchedule;
+}
+
+/** A schedule of the tenant, and for which of its times the message is. */
+export interface MessageSchedule {
+  /** The name of the schedule. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly scheduledFor: number;
+  /** Earlier times that were missed. */
+  readonly missed: number;
 }
 
 /** A source of signed deliveries, and which of its deliveries the message is. */

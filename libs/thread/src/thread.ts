@@ -16,6 +16,7 @@ import type { TimerReason } from './event.ts';
 import type {
   AgentReference,
   ArrivedEvent,
+  MessageSchedule,
   MessageSource,
   Schedule,
   SpawnedBy,
@@ -131,13 +132,15 @@ export interface QueuedMessage {
   readonly content: Content;
   /** Absent for a message that a client has sent. */
   readonly source?: MessageSource;
+  readonly schedule?: MessageSchedule;
 }
 
 /** Its fields alone, whatever else an input or an event has. */
-export const queuedMessage = ({ messageId, content, source }: QueuedMessage): QueuedMessage => ({
+export const queuedMessage = ({ messageId, content, source, schedule }: QueuedMessage): QueuedMessage => ({
   messageId,
   content,
   ...(source === undefined ? {} : { source }),
+  ...(schedule === undefined ? {} : { schedule }),
 });
 
 export interface Completion {

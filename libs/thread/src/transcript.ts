@@ -14,6 +14,7 @@ import { injectedEventToolName } from '@dormouse/protocol';
 import type { Content } from './content.ts';
 import { externalEventNote, plainText, text } from './content.ts';
 import type { RecordedEvent } from './event.ts';
+import type { MessageSchedule } from './input.ts';
 import { GrowingLists } from './growing-lists.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
 import type { Policies } from './policy.ts';
@@ -89,7 +90,7 @@ export function extendTranscript(
     case 'ToolCallSettled':
       return { tail: settle(tail, event, lists), messages: none };
     case 'MessageAccepted':
-      return { tail: say(tail, event.content, lists), messages: none };
+      return { tail: say(tail, saidIn(event), lists), messages: none };
     case 'SubscriptionOpened':
       return { tail: subscribe(tail, event.toolCallId), messages: none };
     case 'SubscriptionEventReceived':
@@ -296,10 +297,17 @@ function reportOf({ childId, report, closed }: Event<'ChildReported'>): Content 
   return [text(`[${closed ? 'last report' : 'report'} of child thread ${childId}]`), ...report];
 }
 
-function scheduled({ scheduleId, scheduledFor, missed }: Event<'ScheduleCame'>): string {
+const scheduled = ({ scheduleId, scheduledFor, missed }: Event<'ScheduleCame'>): string =>
+  scheduleNote({ name: scheduleId, scheduledFor, missed });
+
+function scheduleNote({ name, scheduledFor, missed }: MessageSchedule): string {
   const late = missed === 0 ? '' : `, after ${missed} missed`;
-  return `[schedule ${scheduleId}, for ${new Date(scheduledFor).toISOString()}${late}]`;
+  return `[schedule ${name}, for ${new Date(scheduledFor).toISOString()}${late}]`;
 }
+
+/** The model reads which time of a schedule a message is for. */
+const saidIn = ({ content, schedule }: Event<'MessageAccepted'>): Content =>
+  schedule === undefined ? content : [text(scheduleNote(schedule)), ...content];
 
 function waitFor(tail: TranscriptTail, toolCallId: string, what: keyof typeof placeholders): TranscriptTail {
   const found = callInRound(tail, toolCallId);

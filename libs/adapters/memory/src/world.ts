@@ -22,6 +22,7 @@ import {
   createToolsets,
   type RegistryStore,
 } from './registry.ts';
+import { createSchedules, type ScheduleStore } from './arrivals/schedules.ts';
 import { type ArrivalStore, createDeliveries, createSources } from './arrivals/sources.ts';
 import { type AuditLogStore, createAuditLog } from './audit-log.ts';
 import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts';
@@ -79,6 +80,7 @@ export interface DurablePart {
   readonly idempotency: IdempotencyStore;
   readonly registry: RegistryStore;
   readonly arrivals: ArrivalStore;
+  readonly schedules: ScheduleStore;
   readonly feed: FeedStore;
   readonly network: ToolNetwork;
 }
@@ -138,6 +140,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         eraser: createTenantEraser(durable, passage),
         sources: createSources(durable.arrivals, passage),
         deliveries: createDeliveries(durable.arrivals, passage),
+        schedules: createSchedules(durable.schedules, passage),
         feed: createLiveFeed(durable.feed, passage),
         transport: createToolTransport(durable.network, passage),
       };
@@ -167,6 +170,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   idempotency: new Map(),
   registry: createRegistryStore(),
   arrivals: { sources: new Map(), deliveries: new Map() },
+  schedules: new Map(),
   feed: { listeners: new Map(), said: new Map(), retrying: new Map() },
   network: new Map(),
 });

@@ -38,6 +38,7 @@ export const spreads: Readonly<Record<string, Spread>> = {
   callback_counts: { key: byId, why: 'written by id; lineage asks all servers' },
   deliveries: { key: byId, why: 'read and written by id' },
   sources: stays('small'),
+  schedules: stays('small'),
   tenants: stays('few documents'),
   held_threads: stays('documents of suspended tenants only'),
   parked: stays('few documents'),

@@ -27,6 +27,7 @@ import { createRecentIds } from './stores/recent-ids.ts';
 import { createAuditLog } from './stores/audit-log.ts';
 import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSecrets } from './stores/secrets.ts';
+import { createSchedules } from './stores/arrivals/schedules.ts';
 import { createDeliveries, createSources } from './stores/arrivals/sources.ts';
 import { createSnapshots } from './stores/snapshots.ts';
 import { startSweeper } from './stores/sweeper.ts';
@@ -150,6 +151,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     callbackCounts: createCallbackCounts(writer, reader),
     sources: createSources(writer, reader),
     deliveries: createDeliveries(writer, reader),
+    schedules: createSchedules(writer, reader),
     inbox: createInbox(writer, reader),
     dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),

@@ -492,6 +492,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All schedules of the tenant by name: when each comes next, and what came of its times
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["listTenantSchedules"];
+        put?: never;
+        /**
+         * Wake or open a thread at every time of a cron line
+         * @description Each time leads to one message, in however many processes. Missed times lead to one late message, or to none with `missed: "skip"`; the list counts them. A thread that was closed is not woken: a new one opens.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Fire it no more
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/secrets": {
         parameters: {
             query?: never;
@@ -2492,6 +2538,18 @@ export interface components {
             message_id: string;
             /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description Of a schedule of the tenant; absent for a message of a client. */
+            schedule?: {
+                /** @description Earlier times that were missed. */
+                missed: number;
+                /** @description The name of the schedule. */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description The time that it is for.
+                 */
+                scheduled_for: string;
+            };
             /** @description Of a delivery of a source; absent for a message of a client. */
             source?: {
                 /** @description The sender’s id of the delivery. */
@@ -2522,6 +2580,18 @@ export interface components {
             message_id: string;
             /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description Of a schedule of the tenant; absent for a message of a client. */
+            schedule?: {
+                /** @description Earlier times that were missed. */
+                missed: number;
+                /** @description The name of the schedule. */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description The time that it is for.
+                 */
+                scheduled_for: string;
+            };
             /** @description Of a delivery of a source; absent for a message of a client. */
             source?: {
                 /** @description The sender’s id of the delivery. */
@@ -2883,6 +2953,33 @@ export interface components {
             trace_content?: boolean;
             /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
             weight?: number;
+        };
+        /** @description At each time of the cron line the open thread of the `external_id` is woken, or one is opened. `message` is text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`. */
+        NewTenantSchedule: {
+            /** @description Name of the agent whose threads are opened. */
+            agent: string;
+            /** @description Five or six fields, as in cron. */
+            cron: string;
+            /**
+             * @description The thread that is woken; null: each time opens one.
+             * @default null
+             */
+            external_id?: string | null;
+            /** @description Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`. */
+            message: string;
+            /**
+             * @description What happens to times that were missed: nothing (`skip`), or one late message (`once`).
+             * @default once
+             * @enum {string}
+             */
+            missed?: "skip" | "once";
+            /** @description Its name. */
+            name: string;
+            /**
+             * @description IANA name, such as `Europe/Vienna`.
+             * @default UTC
+             */
+            time_zone?: string;
         };
         /** @description A thread to be opened; only `agent` is required. */
         NewThread: {
@@ -3903,6 +4000,43 @@ export interface components {
             tokens_per_day_max: number | null;
             /** @description Registered tool servers. Kept, and not in force in this version. */
             tool_servers_max: number | null;
+        };
+        /** @description `fired` counts times that have led to a message, `skipped` those that came and led to none. */
+        TenantSchedule: {
+            /** @description Name of the agent whose threads are opened. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Five or six fields, as in cron. */
+            cron: string;
+            /** @description The thread that is woken; null: each time opens one. */
+            external_id: string | null;
+            /** @description Times that have led to a message. */
+            fired: number;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description When it has led to a message last; null for never. */
+            last_fired_at: string | null;
+            /** @description The time that this message was for. */
+            last_scheduled_for: string | null;
+            /** @description Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`. */
+            message: string;
+            /**
+             * @description What happens to times that were missed: nothing (`skip`), or one late message (`once`).
+             * @enum {string}
+             */
+            missed: "skip" | "once";
+            /** @description Its name. */
+            name: string;
+            /** @description When it happens next; null for never again. */
+            next_at: string | null;
+            /** @description Times that came and led to none. */
+            skipped: number;
+            /** @description IANA name, such as `Europe/Vienna`. */
+            time_zone: string;
         };
         /** @description Text. With `blob`, `text` is the beginning of one that is too large for the log. */
         TextItem: {
@@ -6788,6 +6922,167 @@ export interface operations {
             };
         };
     };
+    listTenantSchedules: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["TenantSchedule"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "standup",
+                 *       "cron": "0 9 * * 1-5",
+                 *       "time_zone": "Europe/Vienna",
+                 *       "agent": "weather",
+                 *       "message": "What is new? It is {{/scheduled_for}}.",
+                 *       "external_id": "standup"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewTenantSchedule"];
+            };
+        };
+        responses: {
+            /** @description It exists already. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSchedule"];
+                };
+            };
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSchedule"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule; of a tenant’s own, also its name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listSecrets: {
         parameters: {
             query?: {
@@ -8872,7 +9167,7 @@ export interface operations {
             path: {
                 /** @description Id of the thread. */
                 id: string;
-                /** @description Id of the schedule. */
+                /** @description Id of the schedule; of a tenant’s own, also its name. */
                 schedule: string;
             };
             cookie?: never;

@@ -103,6 +103,7 @@ describe('the OpenAPI document', () => {
       '/v1/api-keys/{id}',
       '/v1/choices/{chc}',
       '/v1/parked/{thread}',
+      '/v1/schedules/{name}',
       '/v1/secrets/{name}',
       '/v1/sources/{name}',
       '/v1/tenants/{id}',

@@ -21,6 +21,7 @@ import { threadOperations } from './threads.ts';
 import { threadTokenOperations } from './thread-tokens.ts';
 import { toolServerOperations } from './tool-servers.ts';
 import { externalEventOperations } from './hooks/external-events.ts';
+import { scheduleOperations } from './hooks/schedules.ts';
 import { sourceOperations } from './hooks/sources.ts';
 import { usageOperations } from './usage.ts';
 
@@ -70,4 +71,5 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(systemOperations),
   ...Object.values(sourceOperations),
   ...Object.values(externalEventOperations),
+  ...Object.values(scheduleOperations),
 ];

@@ -214,6 +214,9 @@ async function startIngress(
   const erasure = servicesOf(config, platform, callbackBaseOf(config)).tenantErasure();
   await erasure.start();
   undo.push(() => erasure.stop(stopWithinMs));
+  const scheduler = servicesOf(config, platform, callbackBaseOf(config)).scheduler(ingress);
+  await scheduler.start();
+  undo.push(() => scheduler.stop(stopWithinMs));
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),

@@ -158,10 +158,13 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   const erasure = made.tenantErasure();
   for (const service of services) await service.start(); // (R1)
   await erasure.start();
+  const scheduler = made.scheduler(ingress);
+  await scheduler.start();
   undo.push(async () => backups?.close());
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
     await erasure.stop(stopWithinMs);
+    await scheduler.stop(stopWithinMs);
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);

@@ -42,6 +42,11 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
   await stores.revokedTokens.add({ ...key, id: 'tok_1' }, forEver);
   await stores.heldThreads.hold(key);
   await stores.sources.insert(sourceOf(tenant, thread));
+  await stores.schedules.insert({
+    ...{ tenant, id: `sch_${thread}`, name: 'daily', cron: '0 9 * * *', timeZone: 'UTC', agent: 'support' },
+    ...{ message: 'Good morning.', externalId: null, missed: 'once', createdAt: at, nextAt: forEver, lookAt: forEver },
+    ...{ firing: null, lastFiredAt: null, lastScheduledFor: null, fired: 0, skipped: 0 },
+  });
   await stores.deliveries.claim({ tenant, id: 'd-1', thread, at });
 }
 
@@ -62,6 +67,7 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.revokedTokens.among([{ ...key, id: 'tok_1' }])).length === 1,
     (await stores.heldThreads.list(tenant, null, 1)).length === 1,
     (await stores.sources.get(tenant, 'issues')) !== null,
+    (await stores.schedules.get(tenant, 'daily')) !== null,
     (await stores.deliveries.find(tenant, 'd-1')) !== null,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];

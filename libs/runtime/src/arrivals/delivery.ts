@@ -10,7 +10,7 @@
 //       closed is asked of its log, not of its row, which may lag behind.
 import type { Clock, Deliveries, InputBus, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
-import { type MessageSource, text } from '@dormouse/thread';
+import { type MessageSchedule, type MessageSource, text } from '@dormouse/thread';
 import { loadThread } from '../log/thread-reader.ts';
 import { inputIdOf, publicId, type RequestName, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered } from '../ingress-gateway/refusal.ts';
@@ -26,7 +26,8 @@ export interface Arrival {
   /** Null: a thread for this delivery alone. */
   readonly externalId: string | null;
   readonly text: string;
-  readonly source: MessageSource;
+  /** What has brought it. */
+  readonly from: { readonly source: MessageSource } | { readonly schedule: MessageSchedule };
 }
 
 export interface Arrived {
@@ -69,8 +70,7 @@ export function createDeliver(ports: DeliverPorts, threads: Pick<ThreadApi, 'ope
   async function bring({ tenant, name, ...arrival }: Arrival, thread: string, isFirst: boolean): Promise<Arrived> {
     const messageId = publicId('msg', name);
     const content = [text(arrival.text)];
-    const { source } = arrival;
-    const input = { kind: 'UserMessage', id: inputIdOf(name), messageId, content, source } as const;
+    const input = { kind: 'UserMessage', id: inputIdOf(name), messageId, content, ...arrival.from } as const;
     await bus.publish({ tenant, thread }, input);
     return { id: messageId, threadId: thread, isFirst };
   }

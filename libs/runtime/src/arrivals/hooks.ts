@@ -70,7 +70,7 @@ export function createHookApi(ports: HookPorts, deliver: Deliver): HookApi {
       ...{ tenant, agent, name: nameOfText(JSON.stringify(['delivery', tenant, id, deliveryId])) },
       externalId: keyOf(source.key, body, headers),
       text: words.trim() === '' ? `[delivery ${deliveryId} of ${name}]` : words,
-      source: { name, deliveryId },
+      from: { source: { name, deliveryId } },
     });
     if (!arrived.ok && arrived.refusal.code === 'INVALID_BODY')
       throw new Fault('UNAVAILABLE', 'The agent of this source does not exist.', { retryAfterMs });

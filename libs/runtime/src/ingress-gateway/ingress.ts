@@ -36,9 +36,10 @@ import { createTenantEventApi, type TenantEventApi } from './watch/tenant-events
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
-import { createDeliver } from '../arrivals/delivery.ts';
+import { createDeliver, type Deliver } from '../arrivals/delivery.ts';
 import { createExternalEventApi, type ExternalEventApi } from '../arrivals/external-events.ts';
 import { createHookApi, type HookApi } from '../arrivals/hooks.ts';
+import { createScheduleApi, type ScheduleApi } from '../arrivals/schedule-api.ts';
 import { createSourceApi, type SourceApi } from '../arrivals/source-api.ts';
 import type { ValidateArguments } from '../thread-processor/completion/call-arguments.ts';
 
@@ -49,7 +50,7 @@ type IngressStores = Pick<
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
   | 'tenants'
-  | ('sources' | 'deliveries')
+  | ('sources' | 'deliveries' | 'schedules')
 >;
 
 export interface IngressPorts extends IngressStores {
@@ -118,6 +119,8 @@ export interface Ingress {
   readonly externalEvents: ExternalEventApi;
   readonly sources: SourceApi;
   readonly hooks: HookApi;
+  readonly schedules: ScheduleApi;
+  readonly deliver: Deliver;
 }
 
 const nothing = (): void => {};
@@ -135,6 +138,7 @@ export function createIngress(given: IngressPorts): Ingress {
   const probe = createProbe(ports);
   const choices = createChoiceApi(ports);
   const threads = createThreadApi(ports);
+  const deliver = createDeliver(ports, threads);
   const messages = createMessageApi(ports);
   const requests = createRequestApi(ports);
   const follow = createFollowApi(ports);
@@ -174,6 +178,8 @@ export function createIngress(given: IngressPorts): Ingress {
     audit,
     externalEvents: createExternalEventApi(ports),
     sources: createSourceApi({ ...ports, ...hooks }),
-    hooks: createHookApi({ ...ports, ...hooks, records }, createDeliver(ports, threads)),
+    hooks: createHookApi({ ...ports, ...hooks, records }, deliver),
+    schedules: createScheduleApi(ports),
+    deliver,
   };
 }

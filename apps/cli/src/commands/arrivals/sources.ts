@@ -14,7 +14,7 @@ interface CreateOptions {
   readonly kind: string;
   readonly secret: string;
   readonly agent: string;
-  readonly key: string;
+  readonly threadKey: string;
   readonly message: string;
 }
 
@@ -30,7 +30,10 @@ export function addSourceCommands(program: Command, run: RunCommand): void {
     .requiredOption('--kind <kind>', `how deliveries are signed: ${kinds.join(', ')}`)
     .requiredOption('--secret <name>', 'the secret that they are signed with')
     .requiredOption('--agent <name>', 'the agent of the threads that they open')
-    .requiredOption('--key <expression>', 'what names the thread: a JSON Pointer such as /issue/id, or header:NAME')
+    .requiredOption(
+      '--thread-key <expression>',
+      'what names the thread: a JSON Pointer such as /issue/id, or header:NAME',
+    )
     .requiredOption('--message <template>', 'what the agent reads: text with {{/pointer}}')
     .action((name: string, options: CreateOptions) => run((context) => create(context, name, options)));
   sources
@@ -54,7 +57,7 @@ async function create(context: CliContext, name: string, { kind: given, ...field
   if (kind === undefined)
     throw new CliFailure(exitCodes.usage, `${given} is no kind of source`, `One of: ${kinds.join(', ')}`);
   const { api } = await context.connect();
-  const { secret, agent, key, message } = fields;
+  const { secret, agent, threadKey: key, message } = fields;
   const made = await ask(api.POST('/v1/sources', { body: { name, kind, secret, agent, key, message } }));
   progress(context, `${name} is there; its sender POSTs to this URL, which is a secret`);
   answer(context, made.url, made);

@@ -519,7 +519,7 @@ const tenants = `
   END;
 `;
 
-/** What others may send to a tenant, and which thread each delivery belongs to. */
+/** What others may send to a tenant, its schedules, and which thread each delivery belongs to. */
 const arrivals = `
   CREATE TABLE sources (
     tenant TEXT NOT NULL,
@@ -538,6 +538,17 @@ const arrivals = `
     at INTEGER NOT NULL,
     PRIMARY KEY (id, tenant)
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE schedules (
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    schedule_id TEXT NOT NULL,
+    look_at INTEGER,
+    document TEXT NOT NULL,
+    UNIQUE (tenant, name),
+    UNIQUE (tenant, schedule_id)
+  ) STRICT;
+  CREATE INDEX schedules_by_look ON schedules (look_at) WHERE look_at IS NOT NULL;
 `;
 
 export const schemaSteps: readonly string[] = [

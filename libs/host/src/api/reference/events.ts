@@ -62,6 +62,17 @@ const source = says(
   'Of a delivery of a source; absent for a message of a client.',
 );
 
+const ofSchedule = says(
+  z
+    .object({
+      name: says(text, 'The name of the schedule.'),
+      scheduled_for: says(time, 'The time that it is for.'),
+      missed: says(count, 'Earlier times that were missed.'),
+    })
+    .optional(),
+  'Of a schedule of the tenant; absent for a message of a client.',
+);
+
 const received = {
   tool_call_id: says(text, 'Id of the call that subscribed.'),
   event_id: says(text.optional(), 'The sender’s id of the event, by which a repetition is known.'),
@@ -129,11 +140,11 @@ export const eventTable = {
   },
   message_accepted: {
     text: 'A message of a person, or of a source, is part of the conversation: the next completion answers it.',
-    fields: { message_id: id('message'), content, source },
+    fields: { message_id: id('message'), content, source, schedule: ofSchedule },
   },
   message_queued: {
     text: 'A message waits, because of the policy `queue`; `message_accepted` follows when the model gets it.',
-    fields: { message_id: id('message'), content, source },
+    fields: { message_id: id('message'), content, source, schedule: ofSchedule },
   },
   message_refused: {
     text: 'A message that the thread could not take.',

@@ -199,6 +199,12 @@ export const examples: Readonly<Record<string, Example>> = {
   addSchedule: { body: { cron: '0 9 * * 1-5', time_zone: 'Europe/Vienna', message: 'What is new?' } },
   issueThreadToken: { body: { can: ['read', 'message'], user_id: 'user-7', ttl_s: 3_600 } },
   migrateThread: { body: { tool_servers: { 'example-tools': 'https://tools-2.example.com' } } },
+  createSchedule: {
+    body: {
+      ...{ name: 'standup', cron: '0 9 * * 1-5', time_zone: 'Europe/Vienna', agent: 'weather' },
+      ...{ message: 'What is new? It is {{/scheduled_for}}.', external_id: 'standup' },
+    },
+  },
   postEvent: { body: { source: 'billing', id: 'evt-41', text: 'The payment of invoice 7 has failed.' } },
   createSource: {
     body: newSource,

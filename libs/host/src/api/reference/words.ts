@@ -144,6 +144,17 @@ export const words: Readonly<Record<string, string>> = {
     ]),
   ),
   'MadeSource.url': 'Where its sender POSTs deliveries. A secret.',
+  ...Object.fromEntries(
+    ['NewTenantSchedule', 'TenantSchedule'].flatMap((schema): [string, string][] => [
+      [`${schema}.agent`, 'Name of the agent whose threads are opened.'],
+      [`${schema}.external_id`, 'The thread that is woken; null: each time opens one.'],
+      [`${schema}.message`, 'Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`.'],
+    ]),
+  ),
+  'TenantSchedule.last_fired_at': 'When it has led to a message last; null for never.',
+  'TenantSchedule.last_scheduled_for': 'The time that this message was for.',
+  'TenantSchedule.fired': 'Times that have led to a message.',
+  'TenantSchedule.skipped': 'Times that came and led to none.',
   'NewEvent.source': 'Where it has happened.',
   'NewEvent.id': 'Your id of the event: an event of one source with one id is taken once in this thread.',
   'NewEvent.text': 'What the model reads.',

@@ -20,6 +20,7 @@ import { ThreadTokenController } from './thread-token-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 import { ExternalEventController } from '../hooks/external-event-controller.ts';
+import { ScheduleController } from '../hooks/schedule-controller.ts';
 import { SourceController } from '../hooks/source-controller.ts';
 import { UsageController } from './usage-controller.ts';
 import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
@@ -57,6 +58,7 @@ export class ApiModule {
         AuditController,
         SourceController,
         ExternalEventController,
+        ScheduleController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },

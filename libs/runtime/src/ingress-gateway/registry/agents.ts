@@ -13,6 +13,7 @@ import type {
   Entropy,
   Page,
   PageRequest,
+  Schedules,
   Secrets,
   Sources,
   ThreadDirectory,
@@ -53,6 +54,7 @@ export interface AgentPorts {
   readonly secrets: Secrets;
   readonly directory: ThreadDirectory;
   readonly sources: Pick<Sources, 'list'>;
+  readonly schedules: Pick<Schedules, 'list'>;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }
@@ -88,7 +90,8 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
       if (await directory.usesAgent(tenant, agent.name)) {
         return refused('AGENT_IN_USE', 'Threads that are not closed use this agent.');
       }
-      if (await opensThreads(ports, agent)) return refused('AGENT_IN_USE', 'A source opens threads with this agent.');
+      if (await opensThreads(ports, agent))
+        return refused('AGENT_IN_USE', 'A source or a schedule opens threads with this agent.');
       await agents.remove(tenant, agent.name);
       return answered(null);
     },
@@ -98,11 +101,13 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
 const pageLimit = 200;
 
 /** Whether threads will be opened with it. */
-const opensThreads = ({ sources }: AgentPorts, { tenant, name }: Agent): Promise<boolean> =>
-  some(
-    (cursor) => sources.list(tenant, { limit: pageLimit, cursor }),
-    (source) => source.agent === name,
+async function opensThreads({ sources, schedules }: AgentPorts, { tenant, name }: Agent): Promise<boolean> {
+  const isOfIt = ({ agent }: { readonly agent: string }): boolean => agent === name;
+  return (
+    (await some((cursor) => sources.list(tenant, { limit: pageLimit, cursor }), isOfIt)) ||
+    (await some((cursor) => schedules.list(tenant, { limit: pageLimit, cursor }), isOfIt))
   );
+}
 
 const always = (): boolean => true;
 

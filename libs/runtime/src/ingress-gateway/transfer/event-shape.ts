@@ -117,6 +117,7 @@ const toolset: Fields<LoadedToolset> = {
 };
 const schedule: Fields<Schedule> = { cron: text, timeZone: text, message: text, missed: oneOf('skip', 'once') };
 const source = optional(having({ name: text, deliveryId: text }));
+const ofSchedule = optional(having({ name: text, scheduledFor: isTime, missed: count }));
 const received = { toolCallId: id, eventId: nullable(text), content, associative: flag, final: flag };
 
 /** (S1) */
@@ -136,8 +137,8 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   ToolsetsLoaded: { toolsets: list(having(toolset)), withheld: list(having({ tool: text, reason: text })) },
   ToolsetRejected: { toolServer: text, code: text, problems: texts },
   ToolsetChanged: { toolServer: text, added: texts, removed: texts, changed: texts },
-  MessageAccepted: { messageId: id, content, source },
-  MessageQueued: { messageId: id, content, source },
+  MessageAccepted: { messageId: id, content, source, schedule: ofSchedule },
+  MessageQueued: { messageId: id, content, source, schedule: ofSchedule },
   MessageRefused: { messageId: id, code: text, detail: text },
   RequestRefused: { requestId: id, request: text, code: text, detail: text },
   CompletionRequested: { completionId: id, model: text },
