@@ -13,6 +13,9 @@ import {
   loginsContract,
   parkedThreadsContract,
   revokedTokensContract,
+  schedulesContract,
+  deliveriesContract,
+  sourcesContract,
   secretsContract,
   snapshotsContract,
   tenantLogContract,
@@ -132,6 +135,18 @@ withServices(['mongo'], ({ mongo }) => {
   apiKeysContract(
     'mongo',
     fresh((stores) => ({ port: stores.apiKeys })),
+  );
+  sourcesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.sources })),
+  );
+  schedulesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.schedules })),
+  );
+  deliveriesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.deliveries })),
   );
   secretsContract(
     'mongo',

@@ -23,6 +23,9 @@ import {
   loginsContract,
   parkedThreadsContract,
   revokedTokensContract,
+  schedulesContract,
+  deliveriesContract,
+  sourcesContract,
   secretsContract,
   snapshotsContract,
   tenantLogContract,
@@ -155,6 +158,18 @@ blobsContract(
 dedupContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.dedup })),
+);
+sourcesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.sources })),
+);
+schedulesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.schedules })),
+);
+deliveriesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.deliveries })),
 );
 idempotencyKeysContract(
   'memory',

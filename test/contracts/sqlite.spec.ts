@@ -16,6 +16,9 @@ import {
   parkedThreadsContract,
   rateLimitsContract,
   revokedTokensContract,
+  schedulesContract,
+  deliveriesContract,
+  sourcesContract,
   secretsContract,
   snapshotsContract,
   tenantLogContract,
@@ -135,6 +138,18 @@ idempotencyKeysContract(
 liveFeedContract(
   'sqlite',
   fresh((stores) => ({ port: stores.feed })),
+);
+sourcesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.sources })),
+);
+schedulesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.schedules })),
+);
+deliveriesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.deliveries })),
 );
 secretsContract(
   'sqlite',

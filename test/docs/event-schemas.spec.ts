@@ -60,6 +60,7 @@ const rare: readonly ThreadEvent[] = [
   { type: 'MigrationStarted', migrationId: 'mig_1', toolServers: { tools: 'https://tools.example' } },
   { type: 'MigrationEnded', migrationId: 'mig_1', ok: true, migrated: ['tools'], problems: [] },
   { type: 'ParentMessageReceived', content },
+  { type: 'ExternalEventReceived', source: 'billing', eventId: 'e-1', content, associative: false, childId: 'thr_2' },
   {
     type: 'ScheduleSet',
     scheduleId: 'sch_1',

@@ -40,6 +40,8 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('own', ['createWebhook', 'listWebhooks']),
   ...of('absent', ['getWebhook', 'patchWebhook', 'deleteWebhook', 'rotateWebhook', 'testWebhook']),
   ...of('absent', ['listDeliveries', 'redeliver', 'recoverWebhook']),
+  ...of('own', ['createSource', 'listSources', 'createSchedule', 'listTenantSchedules']),
+  ...of('absent', ['deleteSource', 'postEvent', 'deleteSchedule']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
   ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),
@@ -86,16 +88,22 @@ beforeAll(async () => {
   const hook = { url: `https://${canary}.example/hooks`, events: ['thread.idle'] };
   const webhook = (await a.request('POST', '/v1/webhooks', hook)).json;
   const delivery = (await a.request('POST', `/v1/webhooks/${webhook.id}/test`)).json;
+  await a.request('PUT', '/v1/secrets/hook-of-a', { value: canary });
+  const sender = { name: 'source-of-a', kind: 'github', secret: 'hook-of-a', key: '/id', message: canary };
+  const source = (await a.request('POST', '/v1/sources', { ...sender, agent })).json;
+  const timed = { name: 'schedule-of-a', cron: '0 9 * * *', message: canary, external_id: canary };
+  await a.request('POST', '/v1/schedules', { ...timed, agent });
   const sha256 = createHash('sha256').update(large).digest('hex');
   ids = {
     ...{ agents: agent, versions: '1', secrets: 'secret-of-a', 'tool-servers': tools.name, threads: thread },
     ...{ parked: thread, 'tool-calls': choice.tool_call_id, subscriptions: choice.tool_call_id, choices: choice.id },
     ...{ schedules: schedule.id, blobs: sha256, tokens: token.id, 'api-keys': apiKey.id, tenants: 'tenant-a' },
+    sources: source.name,
     ...{ webhooks: webhook.id, deliveries: delivery.id },
     ...{ 'ai-sdk': agent, 'ag-ui': agent, '{agent}': `${canary}-chat` },
   };
   secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];
-  secrets = [...secrets, webhook.id, webhook.secret, delivery.id];
+  secrets = [...secrets, webhook.id, webhook.secret, delivery.id, source.url];
 });
 afterAll(async () => {
   await tools.close();
@@ -127,6 +135,9 @@ const bodies = (): Readonly<Record<string, unknown>> => ({
   createAgent: { name: 'agent-of-b', model: { provider: 'demo' }, tool_servers: [ids['tool-servers']] },
   migrateThread: { tool_servers: { [ids['tool-servers'] ?? '']: 'https://b.example' } },
   reconcile: { pay: false },
+  createSource: {
+    ...{ name: 'source-of-b', kind: 'github', secret: 'hook-of-a', agent: ids['agents'], key: '/id', message: 'x' },
+  },
 });
 
 const bodyOf = (id: string): unknown => bodies()[id] ?? examples[id]?.body;

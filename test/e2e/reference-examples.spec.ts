@@ -79,7 +79,11 @@ it('is taken and answered as it is shown', async () => {
   await send('forkThread', [thread]);
   await send('addSchedule', [thread]);
   await send('issueThreadToken', [thread]);
+  await send('postEvent', [thread]);
   await send('interruptThread', [thread]);
+  await at.request('PUT', '/v1/secrets/github_hook', { value: 'a secret' });
+  await send('createSource');
+  await send('createSchedule');
   await send('createApiKey');
   await send('decideBatch');
   await send('importBlob');

@@ -27,6 +27,7 @@ import { addProfileCommands } from './commands/profile.ts';
 import { addReconcileCommand } from './commands/reconcile.ts';
 import { addSecretCommands } from './commands/secrets.ts';
 import { addTenantCommands } from './commands/tenants.ts';
+import { addSourceCommands } from './commands/arrivals/sources.ts';
 import { addThreadCommands } from './commands/threads.ts';
 import { addToolCommands } from './commands/tools.ts';
 import { addTraceCommand } from './commands/trace.ts';
@@ -46,6 +47,7 @@ const groups: Readonly<Record<string, readonly AddCommands[]>> = {
   'Conversations:': [addChatCommand, addMessageCommands, addThreadCommands, addChoiceCommands],
   'What happens in a thread:': [addWhyCommand, addEventCommand, addTraceCommand, addListeningCommands],
   'Agents, models and tools:': [addAgentCommands, addModelCommand, addSecretCommands, addToolCommands],
+  'Events from outside:': [addSourceCommands],
   'Logs and moves:': [addLogCommands, addMigrateCommand],
   'Operation:': [
     addConsoleCommand,

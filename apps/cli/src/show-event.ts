@@ -52,6 +52,8 @@ function describeArrival(event: ThreadEvent, names: ToolNames): string | null {
   if (isEvent(event, 'subscription_closed')) return `${names.of(event.tool_call_id)} ${event.reason}`;
   if (isEvent(event, 'child_spawned')) return `${event.child_id} ${event.instructions ?? ''}`.trim();
   if (isEvent(event, 'child_reported')) return `${event.child_id}: ${event.report}`;
+  if (isEvent(event, 'external_event_received'))
+    return `${event.source}: ${event.text}${event.child_id === undefined ? '' : ` → ${event.child_id}`}`;
   if (isEvent(event, 'parent_message_received')) return event.text;
   if (isEvent(event, 'schedule_came')) return `${event.skipped ? '[skipped] ' : ''}${textOf(event.content)}`;
   if (isEvent(event, 'oauth_requested')) return `${names.of(event.tool_call_id)} until ${event.expires_at}`;

@@ -10,6 +10,7 @@ import {
   createHolding,
   createIngress,
   createNotifier,
+  createScheduler,
   createInputSweeper,
   createTenantErasure,
   createTenantRecords,
@@ -49,6 +50,7 @@ export interface Services {
   callbackGateway(): Callbacks;
   inputSweeper(): Service;
   tenantErasure(): Service;
+  scheduler(ingress: Ingress): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
   notifier(): Service;
@@ -57,7 +59,13 @@ export interface Services {
 /** Longer than a completion may take. */
 const lateWritersMs = 1_860_000;
 
-export function servicesOf(config: Config, platform: Platform, callbackBase: string): Services {
+/** `publicBase`: where clients and senders of deliveries reach this installation. Default: the base of callbacks. */
+export function servicesOf(
+  config: Config,
+  platform: Platform,
+  callbackBase: string,
+  publicBase = callbackBase,
+): Services {
   const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
   let tokens: CallbackTokens | null = null;
   /**
@@ -82,6 +90,7 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         auditSigner: createAuditSigner(keys.key('audit')),
         callbackTokens: callbackTokens(),
         validateArguments: platform.argumentValidator.validate,
+        hooks: { publicBase, wallNow: () => Date.now(), logger },
       }),
     callbackGateway: () => callbackGateway(config, platform, callbackTokens()),
     inputSweeper: () => {
@@ -95,6 +104,8 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
       });
     },
     tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
+    scheduler: ({ deliver, tenantRecords: records }) =>
+      createScheduler({ schedules: stores.schedules, records, deliver, clock, logger }),
     threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch()), toolWatch()),
     toolDispatcher: () => watchedService(toolDispatcher(config, platform, callbackTokens(), toolWatch()), toolWatch()),
     notifier: () => {

@@ -44,3 +44,5 @@ export * from './stores/views.ts';
 export * from './bus/work-bus.ts';
 export * from './stores/hooks/webhooks.ts';
 export * from './world/webhook-transport.ts';
+export * from './arrivals/schedules.ts';
+export * from './arrivals/sources.ts';

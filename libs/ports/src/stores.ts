@@ -27,6 +27,8 @@ import type { Timers } from './bus/timers.ts';
 import type { Views } from './stores/views.ts';
 import type { WorkBus } from './bus/work-bus.ts';
 import type { WebhookDeliveries, WebhookReaders, Webhooks } from './stores/hooks/webhooks.ts';
+import type { Schedules } from './arrivals/schedules.ts';
+import type { Deliveries, Sources } from './arrivals/sources.ts';
 
 export interface Stores {
   readonly log: ThreadLog;
@@ -61,4 +63,7 @@ export interface Stores {
   readonly webhooks: Webhooks;
   readonly webhookDeliveries: WebhookDeliveries;
   readonly webhookReaders: WebhookReaders;
+  readonly sources: Sources;
+  readonly deliveries: Deliveries;
+  readonly schedules: Schedules;
 }

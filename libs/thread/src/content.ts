@@ -50,3 +50,8 @@ function itemText(item: ContentItem): string {
   if (item.type === 'image') return `[image ${item.mediaType}]`;
   return 'text' in item ? item.text : item.preview;
 }
+
+/** What the model reads before an event from outside. */
+export function externalEventNote(event: { readonly source: string; readonly eventId: string | null }): string {
+  return `[event from ${event.source}${event.eventId === null ? '' : `, id ${event.eventId}`}]`;
+}

@@ -12,7 +12,7 @@ import type { ClientInput, ThreadInput } from './input.ts';
 import type { Moment } from './moment.ts';
 import { answerChoice } from './rules/approval.ts';
 import { closeThread, closeWhenDone } from './rules/closing.ts';
-import { takeParentMessage, takeReport } from './rules/child.ts';
+import { takeExternalEvent, takeParentMessage, takeReport } from './rules/child.ts';
 import { recordCompletion, recordFailure, retry } from './rules/completion.ts';
 import { cancelCall, interruptTurn } from './rules/interruption.ts';
 import { refuse, takeMessage } from './rules/message.ts';
@@ -63,6 +63,8 @@ function decideByKind(draft: Draft, input: ThreadInput): Decision {
       return setSchedule(draft, input);
     case 'UnscheduleRequest':
       return removeSchedule(draft, input);
+    case 'ExternalEvent':
+      return takeExternalEvent(draft, input);
     case 'ChoiceAnswer':
       return answerChoice(draft, input);
     case 'ToolsetsResult':
@@ -122,6 +124,8 @@ export function causeOf(input: ThreadInput): Cause {
     case 'ScheduleRequest':
     case 'UnscheduleRequest':
       return { kind: 'request', id: input.requestId };
+    case 'ExternalEvent':
+      return { kind: 'event', id: input.requestId };
     case 'ChoiceAnswer':
       return { kind: 'choice', id: input.requestId };
     case 'ToolsetsResult':

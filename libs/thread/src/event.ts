@@ -8,6 +8,8 @@ import type {
   AgentReference,
   ApprovalDecision,
   FinishReason,
+  MessageSchedule,
+  MessageSource,
   Schedule,
   SpawnedBy,
   ThreadPosition,
@@ -63,8 +65,8 @@ export type ThreadEvent =
       /** Tools that exist before and after, with another definition. */
       readonly changed: readonly string[];
     }
-  | { readonly type: 'MessageAccepted'; readonly messageId: string; readonly content: Content }
-  | { readonly type: 'MessageQueued'; readonly messageId: string; readonly content: Content }
+  | ({ readonly type: 'MessageAccepted' } & ArrivedMessage)
+  | ({ readonly type: 'MessageQueued' } & ArrivedMessage)
   | { readonly type: 'MessageRefused'; readonly messageId: string; readonly code: string; readonly detail: string }
   | {
       readonly type: 'RequestRefused';
@@ -139,6 +141,15 @@ export type ThreadEvent =
       readonly closed: boolean;
     }
   | { readonly type: 'ParentMessageReceived'; readonly content: Content }
+  /** `childId` names the child that was opened for it, if one was. */
+  | {
+      readonly type: 'ExternalEventReceived';
+      readonly source: string;
+      readonly eventId: string | null;
+      readonly content: Content;
+      readonly associative: boolean;
+      readonly childId: string | null;
+    }
   | { readonly type: 'TitleSet'; readonly title: string }
   /** A login is open; its URL is never here. R88 */
   | {
@@ -221,6 +232,14 @@ export type ThreadEvent =
   /** The history up to this position of another thread goes before this log, by reference. */
   | { readonly type: 'ThreadForked'; readonly from: ThreadPosition; readonly askAgain: boolean }
   | { readonly type: 'ThreadClosed'; readonly by: string };
+
+interface ArrivedMessage {
+  readonly messageId: string;
+  readonly content: Content;
+  /** Absent for a message that a client has sent. */
+  readonly source?: MessageSource;
+  readonly schedule?: MessageSchedule;
+}
 
 interface ReceivedEvent {
   readonly toolCallId: string;

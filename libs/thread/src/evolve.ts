@@ -2,7 +2,7 @@
 // Each noun has a file in evolve/.
 import type { RecordedEvent } from './event.ts';
 import { threadLimits } from './policy.ts';
-import { type Choice, dayOf, type Thread, tokensOn } from './thread.ts';
+import { type Choice, dayOf, queuedMessage, type Thread, tokensOn } from './thread.ts';
 import { newCall, rejectCallback, withCall, withoutCall } from './evolve/call.ts';
 import { changeCall } from './evolve/changed-call.ts';
 import { settleChoice } from './evolve/choice.ts';
@@ -86,7 +86,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         repeated: { key: '', times: 0 },
       };
     case 'MessageQueued':
-      return { ...thread, queue: [...thread.queue, { messageId: event.messageId, content: event.content }] };
+      return { ...thread, queue: [...thread.queue, queuedMessage(event)] };
     case 'MessageRefused':
       return { ...thread, queue: thread.queue.filter((message) => message.messageId !== event.messageId) };
     case 'RequestRefused':
@@ -175,6 +175,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       const { [event.childId]: _closed, ...children } = thread.children;
       return arrivedFromFamily(event.closed ? { ...thread, children } : thread, event.turnId, at);
     }
+    case 'ExternalEventReceived':
+      return event.childId === null ? arrived(thread, event.turnId, at) : thread;
     case 'ParentMessageReceived':
       return arrivedFromFamily(thread, event.turnId, at);
     case 'TitleSet':

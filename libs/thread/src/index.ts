@@ -9,6 +9,7 @@ export { dailyUsage, type DayUsage } from './evolve/usage.ts';
 export { firstWords } from './first-words.ts';
 export { GrowingLists } from './growing-lists.ts';
 export { questionsOf } from './rules/questions.ts';
+export { comesTooOften, timesUpTo } from './rules/schedule.ts';
 export { mismatch as answerMismatch } from './rules/approval.ts';
 export * from './input.ts';
 export * from './model-message.ts';

@@ -2,8 +2,9 @@
 //
 // Invariants:
 //   N1. `id` is unique inside a thread and is the dedup key: two inputs with one id are one input.
-//   N2. Client inputs (`UserMessage`, every `…Request`, `ChoiceAnswer`) are always decided by a commit, if need be with
-//       a recorded refusal; the others may be refused without one, but only for a stable reason. (V3)
+//   N2. Client inputs (`UserMessage`, `ExternalEvent`, every `…Request`, `ChoiceAnswer`) are always decided by a
+//       commit, if need be with a recorded refusal; the others may be refused without one, but only for a stable
+//       reason. (V3)
 import type { Content, DisplaySegment } from './content.ts';
 import type { Limits, Policies } from './policy.ts';
 import type { LoadedToolset, RejectedToolset, WithheldTool } from './toolset.ts';
@@ -79,6 +80,27 @@ export interface UserMessage {
   readonly id: string;
   readonly messageId: string;
   readonly content: Content;
+  /** Absent for a message that a client has sent. */
+  readonly source?: MessageSource;
+  /** Absent for a message that no schedule of the tenant has sent. */
+  readonly schedule?: MessageSchedule;
+}
+
+/** A schedule of the tenant, and for which of its times the message is. */
+export interface MessageSchedule {
+  /** The name of the schedule. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly scheduledFor: number;
+  /** Earlier times that were missed. */
+  readonly missed: number;
+}
+
+/** A source of signed deliveries, and which of its deliveries the message is. */
+export interface MessageSource {
+  /** The name of the source. */
+  readonly name: string;
+  readonly deliveryId: string;
 }
 
 export interface InterruptRequest {
@@ -143,6 +165,20 @@ export interface UnscheduleRequest {
   readonly id: string;
   readonly requestId: string;
   readonly scheduleId: string;
+}
+
+/** Something has happened outside that is no tool server's to tell. */
+export interface ExternalEvent {
+  readonly kind: 'ExternalEvent';
+  readonly id: string;
+  readonly requestId: string;
+  /** Where it has happened, in the words of its sender. */
+  readonly source: string;
+  /** The sender's id; an event of one source with one id is one event. */
+  readonly eventId: string | null;
+  readonly content: Content;
+  /** True: into this thread; false: into a child of its own, where one may be opened. */
+  readonly associative: boolean;
 }
 
 /** A message that a clock sends repeatedly. */
@@ -352,6 +388,7 @@ export type ClientInput =
   | MigrationRequest
   | ScheduleRequest
   | UnscheduleRequest
+  | ExternalEvent
   | ChoiceAnswer;
 
 export type ThreadInput =

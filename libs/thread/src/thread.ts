@@ -13,7 +13,16 @@
 import type { Content } from './content.ts';
 import type { Delivery } from './effect.ts';
 import type { TimerReason } from './event.ts';
-import type { AgentReference, ArrivedEvent, Schedule, SpawnedBy, ThreadPosition, Usage } from './input.ts';
+import type {
+  AgentReference,
+  ArrivedEvent,
+  MessageSchedule,
+  MessageSource,
+  Schedule,
+  SpawnedBy,
+  ThreadPosition,
+  Usage,
+} from './input.ts';
 import { defaultLimits, defaultPolicies, type Limits, type Policies } from './policy.ts';
 import type { LoadedToolset } from './toolset.ts';
 
@@ -121,7 +130,18 @@ export interface ThreadSchedule extends Schedule {
 export interface QueuedMessage {
   readonly messageId: string;
   readonly content: Content;
+  /** Absent for a message that a client has sent. */
+  readonly source?: MessageSource;
+  readonly schedule?: MessageSchedule;
 }
+
+/** Its fields alone, whatever else an input or an event has. */
+export const queuedMessage = ({ messageId, content, source, schedule }: QueuedMessage): QueuedMessage => ({
+  messageId,
+  content,
+  ...(source === undefined ? {} : { source }),
+  ...(schedule === undefined ? {} : { schedule }),
+});
 
 export interface Completion {
   readonly completionId: string;

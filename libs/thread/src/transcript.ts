@@ -12,8 +12,9 @@
 //   M6. A child's prompt is the parent's transcript up to where it was spawned, closed by `inherit`, and then its own.
 import { injectedEventToolName } from '@dormouse/protocol';
 import type { Content } from './content.ts';
-import { plainText, text } from './content.ts';
+import { externalEventNote, plainText, text } from './content.ts';
 import type { RecordedEvent } from './event.ts';
+import type { MessageSchedule } from './input.ts';
 import { GrowingLists } from './growing-lists.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
 import type { Policies } from './policy.ts';
@@ -89,7 +90,7 @@ export function extendTranscript(
     case 'ToolCallSettled':
       return { tail: settle(tail, event, lists), messages: none };
     case 'MessageAccepted':
-      return { tail: say(tail, event.content, lists), messages: none };
+      return { tail: say(tail, saidIn(event), lists), messages: none };
     case 'SubscriptionOpened':
       return { tail: subscribe(tail, event.toolCallId), messages: none };
     case 'SubscriptionEventReceived':
@@ -100,6 +101,11 @@ export function extendTranscript(
       return { tail: say(tail, reportOf(event), lists), messages: none };
     case 'ParentMessageReceived':
       return { tail: say(tail, [text('[message from the parent thread]'), ...event.content], lists), messages: none };
+    case 'ExternalEventReceived':
+      return {
+        tail: event.childId === null ? say(tail, [text(externalEventNote(event)), ...event.content], lists) : tail,
+        messages: none,
+      };
     case 'ScheduleCame':
       return {
         tail: event.skipped ? tail : say(tail, [text(scheduled(event)), ...event.content], lists),
@@ -291,10 +297,17 @@ function reportOf({ childId, report, closed }: Event<'ChildReported'>): Content 
   return [text(`[${closed ? 'last report' : 'report'} of child thread ${childId}]`), ...report];
 }
 
-function scheduled({ scheduleId, scheduledFor, missed }: Event<'ScheduleCame'>): string {
+const scheduled = ({ scheduleId, scheduledFor, missed }: Event<'ScheduleCame'>): string =>
+  scheduleNote({ name: scheduleId, scheduledFor, missed });
+
+function scheduleNote({ name, scheduledFor, missed }: MessageSchedule): string {
   const late = missed === 0 ? '' : `, after ${missed} missed`;
-  return `[schedule ${scheduleId}, for ${new Date(scheduledFor).toISOString()}${late}]`;
+  return `[schedule ${name}, for ${new Date(scheduledFor).toISOString()}${late}]`;
 }
+
+/** The model reads which time of a schedule a message is for. */
+const saidIn = ({ content, schedule }: Event<'MessageAccepted'>): Content =>
+  schedule === undefined ? content : [text(scheduleNote(schedule)), ...content];
 
 function waitFor(tail: TranscriptTail, toolCallId: string, what: keyof typeof placeholders): TranscriptTail {
   const found = callInRound(tail, toolCallId);

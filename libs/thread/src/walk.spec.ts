@@ -21,6 +21,7 @@ import {
   decided,
   dispatchFailed,
   emptyScene,
+  external,
   failed,
   type Happening,
   happened,
@@ -180,6 +181,10 @@ const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
         () =>
           someSubscribed(n, (at) => happened(at, 'an event', { associative, final: final === 0 })),
     ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.boolean().map((associative) => (place: number) => external(`req_${place}`, associative)),
   },
   { weight: 1, arbitrary: index.map((n) => () => some(n, (at) => happened(at, 'forged', { toolServer: 'other' }))) },
   {
@@ -409,6 +414,7 @@ describe('over random walks', () => {
           expect(prompt.filter((message) => message.role === 'user')).toHaveLength(
             ofType(scene, 'MessageAccepted').length +
               ofType(scene, 'ChildReported').length +
+              ofType(scene, 'ExternalEventReceived').filter(({ childId }) => childId === null).length +
               ofType(scene, 'ScheduleCame').filter(({ skipped }) => !skipped).length +
               sleepsThatEnded(scene),
           );
@@ -527,6 +533,7 @@ describe('over random walks', () => {
         'SubscriptionOpened',
         'SubscriptionEventHeld',
         'SubscriptionEventReceived',
+        'ExternalEventReceived',
         'SubscriptionClosed',
         'ChildSpawned',
         'ChildReported',

@@ -26,6 +26,7 @@ const isArrival = (event: ThreadEvent): boolean =>
   isEvent(event, 'subscription_event_received') ||
   isEvent(event, 'child_spawned') ||
   isEvent(event, 'child_reported') ||
+  isEvent(event, 'external_event_received') ||
   isEvent(event, 'schedule_came');
 
 export function createTurnPrinter(

@@ -6,6 +6,7 @@ import { cleanLine } from '../clean-text.ts';
 import { answer, table } from '../context.ts';
 import type { RunCommand } from '../command.ts';
 import { requested } from '../requested.ts';
+import { addTenantScheduleCommands, listTenantSchedules } from './arrivals/schedules.ts';
 
 export function addListeningCommands(program: Command, run: RunCommand): void {
   addSubscriptionCommands(program, run);
@@ -85,13 +86,17 @@ interface ScheduleFlags {
 }
 
 function addScheduleCommands(program: Command, run: RunCommand): void {
-  const schedules = program.command('schedules').description('messages that a clock sends to a thread');
+  const schedules = program
+    .command('schedules')
+    .description('messages that a clock sends to a thread; those of the tenant, which open threads');
+  addTenantScheduleCommands(schedules, run);
   schedules
-    .command('list <thread>', { isDefault: true })
-    .description('schedules and when each comes next')
-    .action((thread: string) =>
+    .command('list [thread]', { isDefault: true })
+    .description('schedules and when each comes next; without a thread those of the tenant')
+    .action((thread: string | undefined) =>
       run(async (context) => {
         const { api } = await context.connect();
+        if (thread === undefined) return listTenantSchedules(context);
         const data = await whole((query) =>
           ask(api.GET('/v1/threads/{id}/schedules', { params: { path: { id: thread }, query } })),
         );

@@ -20,7 +20,7 @@ export function addSecretCommands(program: Command, run: RunCommand): void {
     .description('set a secret; the value comes from stdin or a prompt that does not echo')
     .option(
       '--origin <url...>',
-      'where it may be sent, such as https://api.example.com; openai and anthropic need none',
+      'where it may be sent, such as https://api.example.com; openai, anthropic and secrets of sources need none',
     )
     .action((name: string, { origin }: { readonly origin?: readonly string[] }) =>
       run((context) => set(context, name, origin)),

@@ -1,5 +1,7 @@
 // Deletes what a memory world has of a tenant. Port: ports/tenant-eraser.ts.
 import type { TenantEraser } from '@dormouse/ports';
+import type { ScheduleStore } from './arrivals/schedules.ts';
+import type { ArrivalStore } from './arrivals/sources.ts';
 import type { AuditLogStore } from './audit-log.ts';
 import type { BlobStore } from './blobs.ts';
 import type { CallbackCountStore } from './callback-counts.ts';
@@ -37,6 +39,8 @@ interface Erasable {
   readonly idempotency: IdempotencyStore;
   readonly auditLog: AuditLogStore;
   readonly hooks: WebhookStore;
+  readonly arrivals: ArrivalStore;
+  readonly schedules: ScheduleStore;
 }
 
 export function createTenantEraser(durable: Erasable, passage: Passage): TenantEraser {
@@ -53,6 +57,7 @@ function erase(durable: Erasable, tenant: string): number {
     ...[ledger.entries, ledger.attempts, durable.directory, durable.snapshots, durable.blobs, durable.idempotency],
     ...[registry.toolServers, registry.toolsets, registry.lastGood, registry.secrets, registry.held.threads],
     ...[durable.hooks.webhooks, durable.hooks.deliveries, durable.hooks.readers],
+    ...[durable.arrivals.sources, durable.arrivals.deliveries, durable.schedules],
   ] as readonly Map<string, unknown>[];
   for (const map of byName) for (const name of map.keys()) if (isNameOf(name, tenant) && map.delete(name)) rows += 1;
   if (durable.auditLog.delete(tenant)) rows += 1;

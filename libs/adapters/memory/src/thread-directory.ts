@@ -47,6 +47,11 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
         found.sort(newestFirst);
         return pageOf(filter.order === 'asc' ? found.toReversed() : found, page, (row) => row.thread);
       }),
+    releaseExternalId: (key, externalId) =>
+      passage.write('directory.releaseExternalId', nameOf(key), () => {
+        const row = rows.get(nameOf(key));
+        if (row?.externalId === externalId) rows.set(nameOf(key), { ...row, externalId: null });
+      }),
     patch: (key, patch) =>
       passage.write('directory.patch', nameOf(key), () => {
         const row = rows.get(nameOf(key));

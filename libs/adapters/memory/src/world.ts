@@ -22,6 +22,8 @@ import {
   createToolsets,
   type RegistryStore,
 } from './registry.ts';
+import { createSchedules, type ScheduleStore } from './arrivals/schedules.ts';
+import { type ArrivalStore, createDeliveries, createSources } from './arrivals/sources.ts';
 import { type AuditLogStore, createAuditLog } from './audit-log.ts';
 import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts';
 import { createSnapshots, type SnapshotStore } from './snapshots.ts';
@@ -86,6 +88,8 @@ export interface DurablePart {
   readonly blobs: BlobStore;
   readonly idempotency: IdempotencyStore;
   readonly registry: RegistryStore;
+  readonly arrivals: ArrivalStore;
+  readonly schedules: ScheduleStore;
   readonly feed: FeedStore;
   readonly network: ToolNetwork;
   readonly hooks: WebhookStore;
@@ -148,6 +152,9 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         tenants: createTenants(durable.registry, passage),
         heldThreads: createHeldThreads(durable.registry, passage),
         eraser: createTenantEraser(durable, passage),
+        sources: createSources(durable.arrivals, passage),
+        deliveries: createDeliveries(durable.arrivals, passage),
+        schedules: createSchedules(durable.schedules, passage),
         feed: createLiveFeed(durable.feed, passage),
         transport: createToolTransport(durable.network, passage),
         webhookTransport: createWebhookTransport(durable.receivers),
@@ -177,6 +184,8 @@ const createDurablePart = (partitions: number): DurablePart => ({
   blobs: new Map(),
   idempotency: new Map(),
   registry: createRegistryStore(),
+  arrivals: { sources: new Map(), deliveries: new Map() },
+  schedules: new Map(),
   feed: { listeners: new Map(), said: new Map(), retrying: new Map() },
   network: new Map(),
   hooks: createWebhookStore(),

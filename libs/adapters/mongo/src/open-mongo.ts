@@ -22,6 +22,8 @@ import { createThreadLog } from './stores/thread-log.ts';
 import { hasCommits, settleShards } from './migrations/shard-old-commits.ts';
 import { knownShards, type Shards, storedShards } from './stores/shards.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
+import { createSchedules } from './stores/arrivals/schedules.ts';
+import { createDeliveries, createSources } from './stores/arrivals/sources.ts';
 import { createTimers, onePartition, type Partitions } from './stores/timers.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
@@ -126,6 +128,9 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   logins: createLogins(server),
   toolActivity: createToolActivity(server),
   callbackCounts: createCallbackCounts(server),
+  sources: createSources(server),
+  deliveries: createDeliveries(server),
+  schedules: createSchedules(server),
   inbox: createInbox(server),
   webhooks: createWebhooks(server),
   webhookDeliveries: createWebhookDeliveries(server),

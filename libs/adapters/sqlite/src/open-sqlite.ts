@@ -27,6 +27,8 @@ import { createRecentIds } from './stores/recent-ids.ts';
 import { createAuditLog } from './stores/audit-log.ts';
 import { createRevokedTokens } from './stores/revoked-tokens.ts';
 import { createSecrets } from './stores/secrets.ts';
+import { createSchedules } from './stores/arrivals/schedules.ts';
+import { createDeliveries, createSources } from './stores/arrivals/sources.ts';
 import { createSnapshots } from './stores/snapshots.ts';
 import { startSweeper } from './stores/sweeper.ts';
 import { systemClock } from './file/system-clock.ts';
@@ -149,6 +151,9 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     logins: createLogins(writer, reader),
     toolActivity: createToolActivity(writer, reader),
     callbackCounts: createCallbackCounts(writer, reader),
+    sources: createSources(writer, reader),
+    deliveries: createDeliveries(writer, reader),
+    schedules: createSchedules(writer, reader),
     inbox: createInbox(writer, reader),
     webhooks: createWebhooks(writer, reader),
     webhookDeliveries: createWebhookDeliveries(writer, reader),

@@ -492,6 +492,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All schedules of the tenant by name: when each comes next, and what came of its times
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["listTenantSchedules"];
+        put?: never;
+        /**
+         * Wake or open a thread at every time of a cron line
+         * @description Each time leads to one message, in however many processes. Missed times lead to one late message, or to none with `missed: "skip"`; the list counts them. A thread that was closed is not woken: a new one opens.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Fire it no more
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/secrets": {
         parameters: {
             query?: never;
@@ -581,6 +627,52 @@ export interface paths {
          */
         post: operations["createSessionLink"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All sources by name, without their URLs
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["listSources"];
+        put?: never;
+        /**
+         * Take signed deliveries that wake or open threads; the answer has the URL for their sender
+         * @description Deliveries are POSTed to `url`, signed with the secret. Each is one message, however often it comes: 202, and 200 again. It wakes the open thread whose `external_id` the key names, or opens one; without a key each delivery has a thread of its own. The URL is a credential; the same request again shows it again.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["createSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sources/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take nothing more from it; its URL is no address any more
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        delete: operations["deleteSource"];
         options?: never;
         head?: never;
         patch?: never;
@@ -831,7 +923,11 @@ export interface paths {
          */
         get: operations["listEvents"];
         put?: never;
-        post?: never;
+        /**
+         * Tell the thread that something has happened; it wakes, and the model reads it
+         * @description Needs a key with the scope `threads:write`.
+         */
+        post: operations["postEvent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2303,6 +2399,37 @@ export interface components {
         DisplaySegment: components["schemas"]["TextSegment"] | components["schemas"]["DiffSegment"] | components["schemas"]["ImageSegment"];
         /** @description `event: lagged`: the reader was too slow and is dropped; reconnect with the last id. `event: end`: the thread is closed. */
         EmptyFrame: Record<string, never>;
+        /** @description Something has happened outside that is no tool server’s to tell; the next completion reads it. */
+        ExternalEventReceivedEvent: {
+            /** @description True: it goes into this thread. False: into a child of its own. */
+            associative: boolean;
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description The child that was opened for it. */
+            child_id?: string;
+            /** @description Pieces of text and images, in order. */
+            content: components["schemas"]["ContentItem"][];
+            /** @description The sender’s id of the event: one of a source is taken once. */
+            event_id?: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Where it has happened, in the words of its sender. */
+            source: string;
+            /** @description The content as one text. */
+            text: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "external_event_received";
+        };
         /** @description `ask_again` asks the model at once; `wait` waits for a message. */
         ForkRequest: {
             /** @description The last event that the new thread inherits. */
@@ -2481,6 +2608,33 @@ export interface components {
             /** @description Names of the tools. */
             tools: string[];
         };
+        /** @description The source, and the URL for its sender. The URL is a secret. */
+        MadeSource: {
+            /** @description Name of the agent whose threads are opened. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description What names the thread: a JSON Pointer into the body, or `header:NAME`. */
+            key: string;
+            /**
+             * @description How deliveries are signed, and where they have their ids.
+             * @enum {string}
+             */
+            kind: "github" | "stripe" | "slack" | "standard";
+            /** @description What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered. */
+            message: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Name of the secret that deliveries are signed with; it needs no origins. */
+            secret: string;
+            /** @description Where its sender POSTs deliveries. A secret. */
+            url: string;
+        };
         /** @description The tenant, and the text of its first key, which has every scope. */
         MadeTenant: {
             /** @description Its id: opaque, and sorted by time. */
@@ -2571,7 +2725,7 @@ export interface components {
             /** @description Id of the call. */
             tool_call_id?: string;
         };
-        /** @description A message of a person is part of the conversation: the next completion answers it. */
+        /** @description A message of a person, or of a source, is part of the conversation: the next completion answers it. */
         MessageAcceptedEvent: {
             /**
              * Format: date-time
@@ -2586,6 +2740,25 @@ export interface components {
             message_id: string;
             /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description Of a schedule of the tenant; absent for a message of a client. */
+            schedule?: {
+                /** @description Earlier times that were missed. */
+                missed: number;
+                /** @description The name of the schedule. */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description The time that it is for.
+                 */
+                scheduled_for: string;
+            };
+            /** @description Of a delivery of a source; absent for a message of a client. */
+            source?: {
+                /** @description The sender’s id of the delivery. */
+                delivery_id: string;
+                /** @description The name of the source. */
+                name: string;
+            };
             /** @description Id of the input that woke the thread; for a message its `msg_…`. */
             turn_id: string;
             /**
@@ -2609,6 +2782,25 @@ export interface components {
             message_id: string;
             /** @description Place in the log: 1 is the first event. */
             position: number;
+            /** @description Of a schedule of the tenant; absent for a message of a client. */
+            schedule?: {
+                /** @description Earlier times that were missed. */
+                missed: number;
+                /** @description The name of the schedule. */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description The time that it is for.
+                 */
+                scheduled_for: string;
+            };
+            /** @description Of a delivery of a source; absent for a message of a client. */
+            source?: {
+                /** @description The sender’s id of the delivery. */
+                delivery_id: string;
+                /** @description The name of the source. */
+                name: string;
+            };
             /** @description Id of the input that woke the thread; for a message its `msg_…`. */
             turn_id: string;
             /**
@@ -2870,6 +3062,20 @@ export interface components {
             /** @description Absolute path on the machine of the process. */
             directory: string;
         };
+        /** @description What has happened, and where. With an `id` it is one event of its source in this thread, for ever. `associative: false` begins a thread below this one, where one may be opened. */
+        NewEvent: {
+            /**
+             * @description Whether it enters this thread; false begins a thread of its own below it, where one may be opened.
+             * @default true
+             */
+            associative?: boolean;
+            /** @description Your id of the event: an event of one source with one id is taken once in this thread. */
+            id?: string;
+            /** @description Where it has happened. */
+            source: string;
+            /** @description What the model reads. */
+            text: string;
+        };
         /** @description Either `text` or `content`. */
         NewMessage: {
             /** @description Texts and images, instead of `text`. */
@@ -2913,6 +3119,24 @@ export interface components {
              */
             time_zone?: string;
         };
+        /** @description Who may send, and what becomes of it: `key` is a JSON Pointer into the body or `header:NAME`, its value the `external_id` of the thread; `message` is text with `{{/pointer}}`. */
+        NewSource: {
+            /** @description Name of the agent whose threads are opened. */
+            agent: string;
+            /** @description What names the thread: a JSON Pointer into the body, or `header:NAME`. */
+            key: string;
+            /**
+             * @description How deliveries are signed, and where they have their ids.
+             * @enum {string}
+             */
+            kind: "github" | "stripe" | "slack" | "standard";
+            /** @description What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered. */
+            message: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Name of the secret that deliveries are signed with; it needs no origins. */
+            secret: string;
+        };
         /** @description Only `id` is required; an id is never used twice. */
         NewTenant: {
             /** @description Its id: opaque, and sorted by time. */
@@ -2931,6 +3155,33 @@ export interface components {
             trace_content?: boolean;
             /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
             weight?: number;
+        };
+        /** @description At each time of the cron line the open thread of the `external_id` is woken, or one is opened. `message` is text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`. */
+        NewTenantSchedule: {
+            /** @description Name of the agent whose threads are opened. */
+            agent: string;
+            /** @description Five or six fields, as in cron. */
+            cron: string;
+            /**
+             * @description The thread that is woken; null: each time opens one.
+             * @default null
+             */
+            external_id?: string | null;
+            /** @description Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`. */
+            message: string;
+            /**
+             * @description What happens to times that were missed: nothing (`skip`), or one late message (`once`).
+             * @default once
+             * @enum {string}
+             */
+            missed?: "skip" | "once";
+            /** @description Its name. */
+            name: string;
+            /**
+             * @description IANA name, such as `Europe/Vienna`.
+             * @default UTC
+             */
+            time_zone?: string;
         };
         /** @description A thread to be opened; only `agent` is required. */
         NewThread: {
@@ -3505,7 +3756,7 @@ export interface components {
              */
             type: "schedule_set";
         };
-        /** @description The value is encrypted, never given back, and sent to the named origins only. Only a secret named like a hosted provider (`openai`, `anthropic`) may leave them out: it goes to the address of that provider. */
+        /** @description The value is encrypted, never given back, and sent to the named origins only. Without origins, a secret named like a hosted provider (`openai`, `anthropic`) goes to the address of that provider, and any other one is sent nowhere: the signatures of a source are checked with it. */
         SecretContent: {
             /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
             origins?: string[];
@@ -3554,6 +3805,31 @@ export interface components {
         SignIn: {
             /** @description An API key. */
             key: string;
+        };
+        /** @description A source of signed deliveries. */
+        Source: {
+            /** @description Name of the agent whose threads are opened. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description What names the thread: a JSON Pointer into the body, or `header:NAME`. */
+            key: string;
+            /**
+             * @description How deliveries are signed, and where they have their ids.
+             * @enum {string}
+             */
+            kind: "github" | "stripe" | "slack" | "standard";
+            /** @description What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered. */
+            message: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Name of the secret that deliveries are signed with; it needs no origins. */
+            secret: string;
         };
         /** @description `event: status`, on connect and after each change. */
         StatusFrame: {
@@ -3935,6 +4211,43 @@ export interface components {
             /** @description Registered tool servers. Kept, and not in force in this version. */
             tool_servers_max: number | null;
         };
+        /** @description `fired` counts times that have led to a message, `skipped` those that came and led to none. */
+        TenantSchedule: {
+            /** @description Name of the agent whose threads are opened. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Five or six fields, as in cron. */
+            cron: string;
+            /** @description The thread that is woken; null: each time opens one. */
+            external_id: string | null;
+            /** @description Times that have led to a message. */
+            fired: number;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description When it has led to a message last; null for never. */
+            last_fired_at: string | null;
+            /** @description The time that this message was for. */
+            last_scheduled_for: string | null;
+            /** @description Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`. */
+            message: string;
+            /**
+             * @description What happens to times that were missed: nothing (`skip`), or one late message (`once`).
+             * @enum {string}
+             */
+            missed: "skip" | "once";
+            /** @description Its name. */
+            name: string;
+            /** @description When it happens next; null for never again. */
+            next_at: string | null;
+            /** @description Times that came and led to none. */
+            skipped: number;
+            /** @description IANA name, such as `Europe/Vienna`. */
+            time_zone: string;
+        };
         /** @description Text. With `blob`, `text` is the beginning of one that is too large for the log. */
         TextItem: {
             /** @description Hash of the whole payload, for `GET …/blobs/{sha256}`. */
@@ -4098,7 +4411,7 @@ export interface components {
             type: "thread_closed";
         };
         /** @description One durable event. New types may appear: skip those that you do not know. */
-        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
+        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ExternalEventReceivedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
         /** @description The history of another thread up to a position goes before this log. */
         ThreadForkedEvent: {
             /** @description Whether the model was asked at once. */
@@ -6958,6 +7271,167 @@ export interface operations {
             };
         };
     };
+    listTenantSchedules: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["TenantSchedule"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "standup",
+                 *       "cron": "0 9 * * 1-5",
+                 *       "time_zone": "Europe/Vienna",
+                 *       "agent": "weather",
+                 *       "message": "What is new? It is {{/scheduled_for}}.",
+                 *       "external_id": "standup"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewTenantSchedule"];
+            };
+        };
+        responses: {
+            /** @description It exists already. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSchedule"];
+                };
+            };
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantSchedule"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule; of a tenant’s own, also its name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listSecrets: {
         parameters: {
             query?: {
@@ -7243,6 +7717,180 @@ export interface operations {
             403: components["responses"]["FORBIDDEN"];
             409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
             422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSources: {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before. */
+                cursor?: string;
+                /** @description How many items a page has at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["Source"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "issues",
+                 *       "kind": "github",
+                 *       "secret": "github_hook",
+                 *       "agent": "weather",
+                 *       "key": "/issue/id",
+                 *       "message": "{{/sender/login}} has {{/action}} the issue “{{/issue/title}}”:\n{{/issue/body}}"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewSource"];
+            };
+        };
+        responses: {
+            /** @description It exists already. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeSource"];
+                };
+            };
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "src_01KE6HWA00P3L6K9J2H5G8F1DS",
+                     *       "name": "issues",
+                     *       "kind": "github",
+                     *       "secret": "github_hook",
+                     *       "agent": "weather",
+                     *       "key": "/issue/id",
+                     *       "message": "{{/sender/login}} has {{/action}} the issue “{{/issue/title}}”:\n{{/issue/body}}",
+                     *       "created_at": "2026-01-05T09:30:00.000Z",
+                     *       "url": "https://dormouse.example.com/hooks/issues/o7fW…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MadeSource"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the source. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */
@@ -8223,6 +8871,69 @@ export interface operations {
             };
         };
     };
+    postEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the thread. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "billing",
+                 *       "id": "evt-41",
+                 *       "text": "The payment of invoice 7 has failed."
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewEvent"];
+            };
+        };
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestAccepted"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     forkThread: {
         parameters: {
             query?: never;
@@ -8805,7 +9516,7 @@ export interface operations {
             path: {
                 /** @description Id of the thread. */
                 id: string;
-                /** @description Id of the schedule. */
+                /** @description Id of the schedule; of a tenant’s own, also its name. */
                 schedule: string;
             };
             cookie?: never;

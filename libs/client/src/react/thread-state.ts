@@ -178,6 +178,10 @@ function rowOf(state: ThreadState, event: ThreadEvent): KeyedRow | null {
     return row({ role: 'event', text, tool_call_id: call, ...(child === undefined ? {} : { child_id: child }) });
   }
   if (isEvent(event, 'child_reported')) return row({ role: 'event', text: event.report, child_id: event.child_id });
+  if (isEvent(event, 'external_event_received')) {
+    const { text, child_id: child } = event;
+    return row({ role: 'event', text, ...(child === undefined ? {} : { child_id: child }) });
+  }
   if (isEvent(event, 'parent_message_received')) return row({ role: 'event', text: event.text });
   if (isEvent(event, 'schedule_came') && !event.skipped) return row({ role: 'event', text: textOf(event.content) });
   return null;

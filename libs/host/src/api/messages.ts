@@ -5,7 +5,7 @@ import { accepted, historyListQuery, isBase64, listOf, listOrder, time } from '.
 import { operation, talker, threadReader } from './operation.ts';
 
 const textBytesMax = 4 * 1024 * 1024;
-const textOf = z
+export const textOf = z
   .string()
   .min(1)
   .refine((text) => utf8Bytes(text) <= textBytesMax, `allows at most ${textBytesMax} bytes`);

@@ -20,6 +20,9 @@ import { threadDetailOperations } from './thread-details.ts';
 import { threadOperations } from './threads.ts';
 import { threadTokenOperations } from './thread-tokens.ts';
 import { toolServerOperations } from './tool-servers.ts';
+import { externalEventOperations } from './hooks/external-events.ts';
+import { scheduleOperations } from './hooks/schedules.ts';
+import { sourceOperations } from './hooks/sources.ts';
 import { usageOperations } from './usage.ts';
 import { webhookOperations } from './hooks/webhooks.ts';
 
@@ -68,4 +71,7 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(tenantOperations),
   ...Object.values(webhookOperations),
   ...Object.values(systemOperations),
+  ...Object.values(sourceOperations),
+  ...Object.values(externalEventOperations),
+  ...Object.values(scheduleOperations),
 ];

@@ -8,7 +8,7 @@ export const secretContent = z
   .meta({
     id: 'SecretContent',
     description:
-      'The value is encrypted, never given back, and sent to the named origins only. Only a secret named like a hosted provider (`openai`, `anthropic`) may leave them out: it goes to the address of that provider.',
+      'The value is encrypted, never given back, and sent to the named origins only. Without origins, a secret named like a hosted provider (`openai`, `anthropic`) goes to the address of that provider, and any other one is sent nowhere: the signatures of a source are checked with it.',
   });
 
 export const secretName = z

@@ -208,12 +208,15 @@ async function startIngress(
   undo: Undo,
   consoleDir: string | null,
 ): Promise<void> {
-  const ingress = servicesOf(config, platform, callbackBaseOf(config)).ingress();
+  const ingress = servicesOf(config, platform, callbackBaseOf(config), publicBaseOf(config)).ingress();
   await ingress.tenants.ensure(clusterTenant);
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
   const erasure = servicesOf(config, platform, callbackBaseOf(config)).tenantErasure();
   await erasure.start();
   undo.push(() => erasure.stop(stopWithinMs));
+  const scheduler = servicesOf(config, platform, callbackBaseOf(config)).scheduler(ingress);
+  await scheduler.start();
+  undo.push(() => scheduler.stop(stopWithinMs));
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),
@@ -286,6 +289,9 @@ async function patiently<Result>(
     if ((await Promise.race([pause, stopped.then(() => interrupted)])) === interrupted) throw interrupted;
   }
 }
+
+/** Where clients and senders of deliveries reach the ingress gateway. */
+const publicBaseOf = (config: ClusterConfig): string => config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`;
 
 /** Where tool servers answer; in a cluster the callback gateway has an address of its own. */
 function callbackBaseOf(config: ClusterConfig): string {

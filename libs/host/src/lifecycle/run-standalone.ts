@@ -105,7 +105,8 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   undo.push(() => platform.close());
   undo.push(() => measured.close()); // the last push reads the stores
   const operations = await openOperations(config, platform, measured, undo);
-  const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? url);
+  const publicBase = config.PUBLIC_URL ?? url;
+  const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? publicBase, publicBase);
   const ingress = made.ingress();
   const callbacks = made.callbackGateway();
   undo.push(() => callbacks.flush());
@@ -157,10 +158,13 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   const erasure = made.tenantErasure();
   for (const service of services) await service.start(); // (R1)
   await erasure.start();
+  const scheduler = made.scheduler(ingress);
+  await scheduler.start();
   undo.push(async () => backups?.close());
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
     await erasure.stop(stopWithinMs);
+    await scheduler.stop(stopWithinMs);
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);

@@ -20,6 +20,8 @@ export {
 } from './registry.contract.ts';
 export { revokedTokensContract } from './revoked-tokens.contract.ts';
 export { commitOf, freshKey, messageOf } from './samples.ts';
+export { schedulesContract } from './schedules.contract.ts';
+export { deliveriesContract, sourcesContract } from './sources.contract.ts';
 export { snapshotsContract } from './snapshots.contract.ts';
 export { tenantEraserContract, type TenantEraserUnderTest } from './tenant-eraser.contract.ts';
 export { tenantLogContract, type TenantLogUnderTest } from './tenant-log.contract.ts';

@@ -1,6 +1,6 @@
 // The contract of `TenantEraser`, for every adapter: rows of every store that it empties, of two tenants.
 import { describe, expect, it } from 'vitest';
-import type { Stores, ThreadKey, ThreadRow, Webhook, WebhookDelivery } from '../index.ts';
+import type { Source, Stores, ThreadKey, ThreadRow, Webhook, WebhookDelivery } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
@@ -33,6 +33,10 @@ const delivery: WebhookDelivery = {
   ...{ tenant: '', webhook: 'whk_1', id: 'dlv_1', event: 'thread.idle', body: '{}', state: 'pending' },
   ...{ createdAt: Date.now(), attempts: [], tries: 0, nextAt: at },
 };
+const sourceOf = (tenant: string, thread: string): Source => ({
+  ...{ tenant, id: `src_${thread}`, name: 'issues', kind: 'github', secret: 'token', agent: 'support', key: '/id' },
+  ...{ message: 'An issue.', createdAt: at, tokenSha256: `token_${thread}`, sealedToken: 'sealed' },
+});
 
 /** One row of each kind. */
 async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void> {
@@ -56,6 +60,13 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
   await stores.webhooks.insert({ ...webhook, tenant });
   await stores.webhookDeliveries.insert([{ ...delivery, tenant }]);
   await stores.webhookReaders.changed(tenant, '1');
+  await stores.sources.insert(sourceOf(tenant, thread));
+  await stores.schedules.insert({
+    ...{ tenant, id: `sch_${thread}`, name: 'daily', cron: '0 9 * * *', timeZone: 'UTC', agent: 'support' },
+    ...{ message: 'Good morning.', externalId: null, missed: 'once', createdAt: at, nextAt: forEver, lookAt: forEver },
+    ...{ firing: null, lastFiredAt: null, lastScheduledFor: null, fired: 0, skipped: 0 },
+  });
+  await stores.deliveries.claim({ tenant, id: 'd-1', thread, at });
 }
 
 /** Which of these rows are there. */
@@ -77,6 +88,9 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.webhooks.get(tenant, 'whk_1')) !== null,
     (await stores.webhookDeliveries.get({ tenant, webhook: 'whk_1', id: 'dlv_1' })) !== null,
     (await stores.webhookReaders.get(tenant)) !== null,
+    (await stores.sources.get(tenant, 'issues')) !== null,
+    (await stores.schedules.get(tenant, 'daily')) !== null,
+    (await stores.deliveries.find(tenant, 'd-1')) !== null,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];
 }

@@ -135,6 +135,22 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       expect(await directory.insert(rowOf({ tenant }))).toEqual({ inserted: true });
     });
 
+    it('R1: an external id that its thread has given up is another’s', async () => {
+      const directory = await opened.get();
+      const tenant = freshTenant();
+      const row = rowOf({ tenant, externalId: 'order-8' });
+      await directory.insert(row);
+      await directory.releaseExternalId(row, 'order-9'); // not its own
+      expect((await directory.insert(rowOf({ tenant, externalId: 'order-8' }))).inserted).toBe(false);
+      await directory.releaseExternalId(row, 'order-8');
+      await directory.releaseExternalId(row, 'order-8');
+      expect(await directory.get(row)).toEqual({ ...row, externalId: null });
+      const next = rowOf({ tenant, externalId: 'order-8' });
+      expect((await directory.insert(next)).inserted).toBe(true);
+      const found = await directory.list(tenant, { externalId: 'order-8' }, { limit: 10, cursor: null });
+      expect(found.data.map(({ thread }) => thread)).toEqual([next.thread]);
+    });
+
     it('R1: of many who insert one external id at once exactly one wins', async () => {
       const directory = await opened.get();
       const tenant = freshTenant();

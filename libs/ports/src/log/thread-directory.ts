@@ -111,6 +111,8 @@ export interface ThreadDirectory {
     key: ThreadKey,
     patch: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, string>> },
   ): Promise<ThreadRow | null>;
+  /** The thread has this external id no more, if it had: it is closed, and another takes its place. */
+  releaseExternalId(key: ThreadKey, externalId: string): Promise<void>;
   /** Batched and lazy; an older position never overwrites a newer one. */
   project(projections: readonly ThreadProjection[]): Promise<void>;
   /** Threads that have been `opening` since before this time, with their openings. */

@@ -29,6 +29,8 @@ export const auditActions = [
   'webhook.disabled',
   'source.created',
   'source.deleted',
+  'schedule.created',
+  'schedule.deleted',
   'parked.replayed',
   'parked.dropped',
   'erasure.requested',

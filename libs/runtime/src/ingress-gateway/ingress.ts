@@ -4,6 +4,7 @@ import type {
   Entropy,
   IdempotencyKeys,
   InputBus,
+  Logger,
   Sealer,
   Stores,
   ToolTransport,
@@ -46,6 +47,11 @@ import { createWebhookApi, type WebhookApi } from './hooks/webhooks.ts';
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
+import { createDeliver, type Deliver } from '../arrivals/delivery.ts';
+import { createExternalEventApi, type ExternalEventApi } from '../arrivals/external-events.ts';
+import { createHookApi, type HookApi } from '../arrivals/hooks.ts';
+import { createScheduleApi, type ScheduleApi } from '../arrivals/schedule-api.ts';
+import { createSourceApi, type SourceApi } from '../arrivals/source-api.ts';
 import type { ValidateArguments } from '../thread-processor/completion/call-arguments.ts';
 
 type IngressStores = Pick<
@@ -56,6 +62,7 @@ type IngressStores = Pick<
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
   | 'tenants'
   | ('webhooks' | 'webhookDeliveries' | 'webhookReaders')
+  | ('sources' | 'deliveries' | 'schedules')
 >;
 
 export interface IngressPorts extends IngressStores {
@@ -76,6 +83,14 @@ export interface IngressPorts extends IngressStores {
   /** Signs thread tokens; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
   readonly auditSigner: AuditSigner;
+  /** Signed deliveries of sources. Default: at no address, by the clock above, and without a log. */
+  readonly hooks?: {
+    /** `https://host[/prefix]` of this installation, as senders reach it. */
+    readonly publicBase: string;
+    /** Milliseconds since the epoch, by the clock of senders. */
+    readonly wallNow: () => number;
+    readonly logger: Logger;
+  };
 }
 
 export interface Ingress {
@@ -115,7 +130,15 @@ export interface Ingress {
   readonly usage: UsageApi;
   readonly audit: AuditApi;
   readonly webhooks: WebhookApi;
+  readonly externalEvents: ExternalEventApi;
+  readonly sources: SourceApi;
+  readonly hooks: HookApi;
+  readonly schedules: ScheduleApi;
+  readonly deliver: Deliver;
 }
+
+const nothing = (): void => {};
+const silent: Logger = { info: nothing, warn: nothing, error: nothing };
 
 export function createIngress(given: IngressPorts): Ingress {
   const records = createTenantRecords(given);
@@ -124,10 +147,12 @@ export function createIngress(given: IngressPorts): Ingress {
   const revocations = createRevocations({ ...given, records, keys });
   const audit = createAuditApi(given);
   const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given), audit };
+  const { hooks = { publicBase: '', wallNow: () => given.clock.now(), logger: silent } } = given;
   const watchTurn = createTurnWait(ports);
   const probe = createProbe(ports);
   const choices = createChoiceApi(ports);
   const threads = createThreadApi(ports);
+  const deliver = createDeliver(ports, threads);
   const messages = createMessageApi(ports);
   const requests = createRequestApi(ports);
   const follow = createFollowApi(ports);
@@ -166,5 +191,10 @@ export function createIngress(given: IngressPorts): Ingress {
     usage: createUsageApi(ports),
     audit,
     webhooks: createWebhookApi(given),
+    externalEvents: createExternalEventApi(ports),
+    sources: createSourceApi({ ...ports, ...hooks }),
+    hooks: createHookApi({ ...ports, ...hooks, records }, deliver),
+    schedules: createScheduleApi(ports),
+    deliver,
   };
 }

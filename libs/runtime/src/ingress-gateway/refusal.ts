@@ -16,7 +16,11 @@ export type RefusalCode =
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'IDEMPOTENCY_IN_PROGRESS'
   | 'TOO_MANY_WEBHOOKS'
-  | 'WEBHOOK_DISABLED';
+  | 'WEBHOOK_DISABLED'
+  | 'UNAUTHENTICATED'
+  | 'INVALID_JSON'
+  | 'BODY_TOO_DEEP'
+  | 'BODY_TOO_LARGE';
 
 export interface Refusal {
   readonly code: RefusalCode;

@@ -144,7 +144,7 @@ const nothing = (): SpanAttributes => ({});
 const isOfModel = ({ kind }: ThreadInput): boolean => kind === 'CompletionResult' || kind === 'CompletionFailure';
 
 const beginsTurn = ({ kind }: ThreadInput): boolean =>
-  kind === 'UserMessage' || kind === 'ThreadOpening' || kind === 'RetryRequest';
+  kind === 'UserMessage' || kind === 'ExternalEvent' || kind === 'ThreadOpening' || kind === 'RetryRequest';
 
 /** The call that a person's answer is about. */
 function callOfAnswer(state: TraceState, thread: Thread, input: ThreadInput): OpenCause | undefined {

@@ -5,12 +5,13 @@
 //   Y1. A child's id is a function of the parent's log: deciding again, or paying again, opens the same child. I-18
 //   Y2. A report enters the parent once, under the child's id and the occasion.
 //   Y3. Above the limit of open children events wait in order; a child that closes makes room for the oldest.
-import type { Content } from '../content.ts';
+import { type Content, externalEventNote, plainText } from '../content.ts';
 import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import {
   type ArrivedEvent,
   type ChildReport,
+  type ExternalEvent,
   inputIds,
   type ParentMessage,
   type SpawnedBy,
@@ -136,6 +137,23 @@ export function reportToParent(draft: Draft, occasion: string, report: Content, 
   if (parent === null) return;
   const effectId = inputIds.childReport(id, occasion);
   draft.owe({ do: 'ReportToParent', id: effectId, parentId: parent.threadId, report, closed });
+}
+
+/** An event that belongs to nothing in this thread: it enters the thread, or begins a child of its own. */
+export function takeExternalEvent(draft: Draft, input: ExternalEvent): Decision {
+  const { source, eventId, content, associative, requestId } = input;
+  const { thread } = draft;
+  const hasChild = !associative && thread.ancestors.length < threadLimits.depthMax && mayOpenChild(thread);
+  const childId = hasChild ? draft.mint('thr') : null;
+  const received = { source, eventId, content, associative, childId };
+  draft.emit({ type: 'ExternalEventReceived', ...received }, hasChild ? undefined : beginsTurn(draft));
+  if (childId !== null) {
+    const spawnedBy: SpawnedBy = { kind: 'event', toolCallId: requestId, operation: source, arguments: {} };
+    const instructions = `${externalEventNote(received)}\n${plainText(content)}`;
+    open(draft, { childId, spawnedBy, events: [], queuedEvents: 0, instructions });
+  }
+  wake(draft);
+  return draft.decided();
 }
 
 export function takeReport(draft: Draft, input: ChildReport): Decision {

@@ -5,7 +5,7 @@ import type { Draft } from '../draft.ts';
 import type { UserMessage } from '../input.ts';
 import type { InterruptPolicy } from '../policy.ts';
 import { threadLimits } from '../policy.ts';
-import { blockingCalls, type Thread, waitsForPerson } from '../thread.ts';
+import { blockingCalls, queuedMessage, type Thread, waitsForPerson } from '../thread.ts';
 import { interruptCall, stopCompletion } from './interruption.ts';
 import { acceptMessages, wake } from './wake.ts';
 
@@ -43,7 +43,7 @@ function queue(draft: Draft, input: UserMessage): Decision {
   if (draft.thread.queue.length >= threadLimits.queuedMessagesMax) {
     return refuse(draft, input, 'QUEUE_FULL', `${threadLimits.queuedMessagesMax} messages are waiting already`);
   }
-  draft.emit({ type: 'MessageQueued', messageId: input.messageId, content: input.content });
+  draft.emit({ type: 'MessageQueued', ...queuedMessage(input) });
   return draft.decided();
 }
 

@@ -1,6 +1,6 @@
 // When the model is asked: there is something it has not seen, and nothing that it must wait for. (thread T1, T3)
 import type { Draft } from '../draft.ts';
-import { blockingCalls, type QueuedMessage, type Thread, timerOf, tokensOn } from '../thread.ts';
+import { blockingCalls, queuedMessage, type QueuedMessage, type Thread, timerOf, tokensOn } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
 
 /** Ends every decision after which the model may have something to see. */
@@ -67,8 +67,8 @@ function requestCompletion(draft: Draft): void {
 /** The messages begin one turn together, named after the first of them. */
 export function acceptMessages(draft: Draft, messages: readonly QueuedMessage[]): void {
   const turnId = messages[0]?.messageId;
-  for (const { messageId, content } of messages) {
-    draft.because({ kind: 'message', id: messageId });
-    draft.emit({ type: 'MessageAccepted', messageId, content }, turnId);
+  for (const message of messages) {
+    draft.because({ kind: 'message', id: message.messageId });
+    draft.emit({ type: 'MessageAccepted', ...queuedMessage(message) }, turnId);
   }
 }

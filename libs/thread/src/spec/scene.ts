@@ -170,6 +170,16 @@ export const said = (messageId: string, words = messageId): ThreadInput => ({
   content: [text(words)],
 });
 
+export const external = (requestId: string, associative = true, eventId: string | null = null): ThreadInput => ({
+  kind: 'ExternalEvent',
+  id: `c:${requestId}`,
+  requestId,
+  source: 'billing',
+  eventId,
+  content: [text('a payment has failed')],
+  associative,
+});
+
 export const call = (
   operation: string,
   args: Readonly<Record<string, unknown>> = {},

@@ -60,6 +60,7 @@ function arrival(event: ThreadEvent): string | null {
   if (isEvent(event, 'subscription_event_received')) return `${event.final ? 'the last: ' : ''}${event.text}`;
   if (isEvent(event, 'child_spawned')) return `${event.instructions ?? event.reason}`;
   if (isEvent(event, 'child_reported')) return event.report;
+  if (isEvent(event, 'external_event_received')) return `${event.source}: ${event.text}`;
   if (isEvent(event, 'parent_message_received')) return event.text;
   if (isEvent(event, 'schedule_came')) return `${event.skipped ? 'skipped: ' : ''}${textOf(event.content)}`;
   if (isEvent(event, 'oauth_requested')) return `until ${event.expires_at}`;

@@ -257,14 +257,17 @@ const called = (tenant: string, nameOrId: string) => ({ tenant, $or: [{ name: na
 /** A document this adapter has written itself. */
 const parsed = <Item>({ document }: Stored): Item => JSON.parse(document) as Item;
 
-function nameAfter({ cursor }: PageRequest): string {
+export function nameAfter({ cursor }: PageRequest): string {
   if (cursor === null) return '';
   const [name] = decodeCursor(cursor);
   if (typeof name !== 'string') throw invalidCursor();
   return name;
 }
 
-function pageOf<Item extends { readonly name: string }>(found: readonly Item[], { limit }: PageRequest): Page<Item> {
+export function pageOf<Item extends { readonly name: string }>(
+  found: readonly Item[],
+  { limit }: PageRequest,
+): Page<Item> {
   const data = found.slice(0, limit);
   const last = data.at(-1);
   return { data, nextCursor: found.length > limit && last ? encodeCursor([last.name]) : null };

@@ -123,6 +123,10 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
       if (Object.keys(fields).length > 0) await server.write(() => threads.updateOne(row, { $set: fields }));
       return find(row);
     },
+    releaseExternalId: async ({ tenant, thread }, externalId) => {
+      const row = { _id: idOf(tenant, thread), tenant, externalId };
+      await server.write(() => threads.updateOne(row, { $unset: { externalId: 1 } }));
+    },
     project: async (projections) => {
       if (projections.length === 0) return;
       const updates = projections.flatMap(projecting).map((updateOne) => ({ updateOne }));

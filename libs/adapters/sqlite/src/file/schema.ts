@@ -553,6 +553,38 @@ const webhooks = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** What others may send to a tenant, its schedules, and which thread each delivery belongs to. */
+const arrivals = `
+  CREATE TABLE sources (
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    source_id TEXT NOT NULL,
+    token_sha256 TEXT NOT NULL UNIQUE,
+    document TEXT NOT NULL,
+    UNIQUE (tenant, name),
+    UNIQUE (tenant, source_id)
+  ) STRICT;
+
+  CREATE TABLE source_deliveries (
+    id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (id, tenant)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE schedules (
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    schedule_id TEXT NOT NULL,
+    look_at INTEGER,
+    document TEXT NOT NULL,
+    UNIQUE (tenant, name),
+    UNIQUE (tenant, schedule_id)
+  ) STRICT;
+  CREATE INDEX schedules_by_look ON schedules (look_at) WHERE look_at IS NOT NULL;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -570,6 +602,7 @@ export const schemaSteps: readonly string[] = [
   audit,
   tenants,
   webhooks,
+  arrivals,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -45,6 +45,7 @@ const project =
   `opening = iif(?4 > 0, NULL, opening), first_words = ifnull(first_words, ?17), ${setWaits} WHERE tenant = ?5 AND thread = ?6 AND position <= ?4`;
 const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = ?';
 const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
+const releaseExternalId = 'UPDATE threads SET external_id = NULL WHERE tenant = ? AND thread = ? AND external_id = ?';
 const setMetadata = 'UPDATE threads SET metadata = ? WHERE tenant = ? AND thread = ?';
 const selectRow = `SELECT ${rowColumns} FROM threads WHERE tenant = ? AND thread = ?`;
 const selectByExternalId = `SELECT ${rowColumns} FROM threads WHERE tenant = ? AND external_id = ?`;
@@ -70,6 +71,9 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader): Thre
     patch: async (key, patch) => {
       await writer.steps('prompt', patching(key, patch));
       return find(selectRow, key.tenant, key.thread);
+    },
+    releaseExternalId: async (key, externalId) => {
+      await writer.rows('prompt', releaseExternalId, [[key.tenant, key.thread, externalId]]);
     },
     project: async (projections) => {
       const usage = projections.flatMap(usageRowsOf);

@@ -238,6 +238,14 @@ const samples: Samples = {
     },
   },
   ScheduleRemoved: { position: 30, cause: 'request', event: { scheduleId: schedule } },
+  ExternalEventReceived: {
+    position: 14,
+    cause: 'event',
+    event: {
+      ...{ source: 'billing', eventId: 'evt-41', associative: true, childId: null },
+      content: [{ type: 'text', text: 'The payment of invoice 7 has failed.' }],
+    },
+  },
   ScheduleCame: {
     position: 11,
     cause: 'timer',

@@ -52,6 +52,27 @@ const id = (of: string) => says(text, `Id of the ${of}.`);
 const call = says(text, 'Id of the call.');
 const anything = z.record(z.string(), z.unknown());
 
+const source = says(
+  z
+    .object({
+      name: says(text, 'The name of the source.'),
+      delivery_id: says(text, 'The sender’s id of the delivery.'),
+    })
+    .optional(),
+  'Of a delivery of a source; absent for a message of a client.',
+);
+
+const ofSchedule = says(
+  z
+    .object({
+      name: says(text, 'The name of the schedule.'),
+      scheduled_for: says(time, 'The time that it is for.'),
+      missed: says(count, 'Earlier times that were missed.'),
+    })
+    .optional(),
+  'Of a schedule of the tenant; absent for a message of a client.',
+);
+
 const received = {
   tool_call_id: says(text, 'Id of the call that subscribed.'),
   event_id: says(text.optional(), 'The sender’s id of the event, by which a repetition is known.'),
@@ -118,12 +139,12 @@ export const eventTable = {
     },
   },
   message_accepted: {
-    text: 'A message of a person is part of the conversation: the next completion answers it.',
-    fields: { message_id: id('message'), content },
+    text: 'A message of a person, or of a source, is part of the conversation: the next completion answers it.',
+    fields: { message_id: id('message'), content, source, schedule: ofSchedule },
   },
   message_queued: {
     text: 'A message waits, because of the policy `queue`; `message_accepted` follows when the model gets it.',
-    fields: { message_id: id('message'), content },
+    fields: { message_id: id('message'), content, source, schedule: ofSchedule },
   },
   message_refused: {
     text: 'A message that the thread could not take.',
@@ -330,6 +351,17 @@ export const eventTable = {
     },
   },
   schedule_removed: { text: 'A schedule was removed.', fields: { schedule_id: id('schedule') } },
+  external_event_received: {
+    text: 'Something has happened outside that is no tool server’s to tell; the next completion reads it.',
+    fields: {
+      source: says(text, 'Where it has happened, in the words of its sender.'),
+      event_id: says(text.optional(), 'The sender’s id of the event: one of a source is taken once.'),
+      content,
+      text: says(text, 'The content as one text.'),
+      associative: says(z.boolean(), 'True: it goes into this thread. False: into a child of its own.'),
+      child_id: says(text.optional(), 'The child that was opened for it.'),
+    },
+  },
   schedule_came: {
     text: 'A time of a schedule came: its message is part of the conversation, unless it was skipped.',
     fields: {

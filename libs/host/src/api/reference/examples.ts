@@ -71,6 +71,15 @@ const choice = {
   expires_at: '2026-01-06T09:30:00.000Z',
 };
 
+const newSource = {
+  name: 'issues',
+  kind: 'github',
+  secret: 'github_hook',
+  agent: 'weather',
+  key: '/issue/id',
+  message: '{{/sender/login}} has {{/action}} the issue “{{/issue/title}}”:\n{{/issue/body}}',
+};
+
 export const examples: Readonly<Record<string, Example>> = {
   createAgent: {
     body: {
@@ -190,6 +199,24 @@ export const examples: Readonly<Record<string, Example>> = {
   addSchedule: { body: { cron: '0 9 * * 1-5', time_zone: 'Europe/Vienna', message: 'What is new?' } },
   issueThreadToken: { body: { can: ['read', 'message'], user_id: 'user-7', ttl_s: 3_600 } },
   migrateThread: { body: { tool_servers: { 'example-tools': 'https://tools-2.example.com' } } },
+  createSchedule: {
+    body: {
+      ...{ name: 'standup', cron: '0 9 * * 1-5', time_zone: 'Europe/Vienna', agent: 'weather' },
+      ...{ message: 'What is new? It is {{/scheduled_for}}.', external_id: 'standup' },
+    },
+  },
+  postEvent: { body: { source: 'billing', id: 'evt-41', text: 'The payment of invoice 7 has failed.' } },
+  createSource: {
+    body: newSource,
+    answers: {
+      201: {
+        id: 'src_01KE6HWA00P3L6K9J2H5G8F1DS',
+        ...newSource,
+        created_at: at,
+        url: 'https://dormouse.example.com/hooks/issues/o7fW…',
+      },
+    },
+  },
   createTenant: { body: { id: 'acme', name: 'Acme, Inc.', quotas: { requests_per_s: 50 } } },
   patchTenant: { body: { state: 'suspended' } },
   rerollApiKey: { body: { overlap_s: 3600 } },

@@ -37,4 +37,8 @@ export const operationTexts: Readonly<Record<string, string>> = {
   reconcile:
     'For use after a topic was lost or a store was restored. One page of threads, oldest first; go on with `next_cursor` as `cursor` until it is null. Without `pay` nothing changes. Paying again is harmless: every debt has an id on which its receiver dedups.',
   dropParked: 'It is not deleted: it stays to be seen.',
+  createSchedule:
+    'Each time leads to one message, in however many processes. Missed times lead to one late message, or to none with `missed: "skip"`; the list counts them. A thread that was closed is not woken: a new one opens.',
+  createSource:
+    'Deliveries are POSTed to `url`, signed with the secret. Each is one message, however often it comes: 202, and 200 again. It wakes the open thread whose `external_id` the key names, or opens one; without a key each delivery has a thread of its own. The URL is a credential; the same request again shows it again.',
 };

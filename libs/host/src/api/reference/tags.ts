@@ -16,6 +16,8 @@ export const tagTexts: Readonly<Record<string, string>> = {
   console: 'Sessions of the console in a browser.',
   development: 'Only standalone, and only for requests from the same machine.',
   webhooks: 'Addresses that are told what happens in threads: signed POSTs, retried for a day.',
+  sources: 'Signed deliveries from elsewhere, such as GitHub’s webhooks, that wake or open threads.',
+  schedules: 'Times at which a thread is woken or opened.',
   ui: 'Streams in the formats of user interface libraries.',
 };
 
@@ -29,12 +31,13 @@ const parameterTexts: Readonly<Record<string, string>> = {
   parked: 'Id of the thread.',
   'tool-calls': 'Id of the call.',
   subscriptions: 'Id of the call that subscribed.',
-  schedules: 'Id of the schedule.',
+  schedules: 'Id of the schedule; of a tenant’s own, also its name.',
   choices: 'Id of the choice.',
   blobs: 'SHA-256 of the payload, in lower-case hex.',
   tokens: 'Id of the token.',
   'api-keys': 'Id of the key.',
   tenants: 'Id of the tenant.',
+  sources: 'Name or id of the source.',
   'ai-sdk': 'Name of the agent.',
   '{agent}': 'Id of the chat: the `external_id` of its thread.',
   'ag-ui': 'Name of the agent.',

@@ -134,6 +134,32 @@ export const words: Readonly<Record<string, string>> = {
   instructions: 'What the model is told to be and do.',
   interrupted: 'It was cut; what had been said by then is here.',
   key: 'The key’s text, shown this once.',
+  ...Object.fromEntries(
+    ['NewSource', 'Source', 'MadeSource'].flatMap((schema): [string, string][] => [
+      [`${schema}.kind`, 'How deliveries are signed, and where they have their ids.'],
+      [`${schema}.secret`, 'Name of the secret that deliveries are signed with; it needs no origins.'],
+      [`${schema}.agent`, 'Name of the agent whose threads are opened.'],
+      [`${schema}.key`, 'What names the thread: a JSON Pointer into the body, or `header:NAME`.'],
+      [`${schema}.message`, 'What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered.'],
+    ]),
+  ),
+  'MadeSource.url': 'Where its sender POSTs deliveries. A secret.',
+  ...Object.fromEntries(
+    ['NewTenantSchedule', 'TenantSchedule'].flatMap((schema): [string, string][] => [
+      [`${schema}.agent`, 'Name of the agent whose threads are opened.'],
+      [`${schema}.external_id`, 'The thread that is woken; null: each time opens one.'],
+      [`${schema}.message`, 'Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`.'],
+    ]),
+  ),
+  'TenantSchedule.last_fired_at': 'When it has led to a message last; null for never.',
+  'TenantSchedule.last_scheduled_for': 'The time that this message was for.',
+  'TenantSchedule.fired': 'Times that have led to a message.',
+  'TenantSchedule.skipped': 'Times that came and led to none.',
+  'NewEvent.source': 'Where it has happened.',
+  'NewEvent.id': 'Your id of the event: an event of one source with one id is taken once in this thread.',
+  'NewEvent.text': 'What the model reads.',
+  'NewEvent.associative':
+    'Whether it enters this thread; false begins a thread of its own below it, where one may be opened.',
   'OfferedProvider.key': 'Where its key comes from.',
   'UsageReport.key': 'What the row is for: an agent’s name, a date, or the id of a thread.',
   'SignIn.key': 'An API key.',

@@ -19,6 +19,9 @@ import { ThreadDetailController } from './thread-detail-controller.ts';
 import { ThreadTokenController } from './thread-token-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
+import { ExternalEventController } from '../hooks/external-event-controller.ts';
+import { ScheduleController } from '../hooks/schedule-controller.ts';
+import { SourceController } from '../hooks/source-controller.ts';
 import { UsageController } from './usage-controller.ts';
 import { WebhookController } from './hooks/webhook-controller.ts';
 import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
@@ -55,6 +58,9 @@ export class ApiModule {
         UsageController,
         AuditController,
         WebhookController,
+        SourceController,
+        ExternalEventController,
+        ScheduleController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },

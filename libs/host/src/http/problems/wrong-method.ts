@@ -26,6 +26,7 @@ interface Place {
 const places: readonly Place[] = placesOf([
   ...allOperations.map(({ path, method }) => ({ path, method })),
   ...pages.map((path) => ({ path, method: 'GET' })),
+  { path: '/hooks/{source}/{token}', method: 'POST' },
 ]);
 
 function placesOf(routes: readonly { readonly path: string; readonly method: string }[]): readonly Place[] {

@@ -62,7 +62,9 @@ describe('the server', () => {
   });
 
   it('has fewer routes than a label of a metric has values, HEAD counted as GET', async () => {
-    const methods = (await started()).printRoutes({ commonPrefix: false }).matchAll(/\(([A-Z, ]+)\)/g);
+    const lines = (await started()).printRoutes({ commonPrefix: false }).split('\n');
+    const own = lines.filter((line) => !/\* \([A-Z, ]*POST/.test(line)); // what no other route takes counts as unknown
+    const methods = own.join('\n').matchAll(/\(([A-Z, ]+)\)/g);
     const routes = [...methods].flatMap(([, each = '']) => each.split(', ')).filter((method) => method !== 'HEAD');
     expect(routes.length).toBeGreaterThan(70);
     expect(routes.length).toBeLessThan(labelValuesMax);

@@ -41,6 +41,7 @@ import { createStreamSeats, type StreamSeats } from '../stream/stream-seats.ts';
 import { registerAgUiRoute } from '../ui/ag-ui-route.ts';
 import { registerAiSdkRoutes } from '../ui/ai-sdk-route.ts';
 import { registerMessageRoute } from '../data-plane/message-route.ts';
+import { registerHookRoute } from '../hooks/hook-route.ts';
 import { registerMetricsRoute } from './metrics-route.ts';
 import { type OpenRouteDeps, registerOpenRoutes } from './open-routes.ts';
 import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
@@ -209,6 +210,11 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     await registerConsole(plain, pages);
     registerNoRoute(plain);
+  });
+  await server.register((plain, _, done) => {
+    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+    registerHookRoute(plain, parts);
+    done();
   });
   if (callbacks === null) return;
   await server.register((plain, _, done) => {

@@ -40,13 +40,14 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
     if (!changes.has(request.method)) return done(); // (S1)
     const given = parseTraceparent(headerOf(request, 'traceparent'));
     const isCallback = routeOf(request) === callbackRoute;
-    const parent = isCallback ? null : given; // (S2)
+    const isForeign = isCallback || routeOf(request) === hookRoute;
+    const parent = isForeign ? null : given; // (S2)
     const traceId = parent?.traceId ?? newTraceId();
     const trace: RequestTrace = {
       context: { traceId, spanId: newSpanId(), sampled: tracer.isSampled(traceId) },
       isCallback,
       parentId: parent?.spanId ?? null,
-      links: isCallback && given !== null ? [given] : [],
+      links: isForeign && given !== null ? [given] : [],
       startedAt: wallNow(),
       thread: null,
     };
@@ -86,6 +87,7 @@ export function traceRequests(server: FastifyInstance, { tracer, wallNow }: Trac
 
 const changes: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const callbackRoute = '/callback/{token}';
+const hookRoute = '/hooks/{source}/{token}';
 const threadRoute = '/v1/threads/{id}';
 const threadId = /^thr_[0-9A-Za-z]{26}$/;
 

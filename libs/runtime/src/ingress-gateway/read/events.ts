@@ -25,6 +25,7 @@ function readableFields(event: RecordedEvent): ReadableFields {
     case 'SubscriptionEventHeld':
     case 'SubscriptionEventReceived':
     case 'ParentMessageReceived':
+    case 'ExternalEventReceived':
       return { ...event, content: readableContent(event.content), text: plainText(event.content) };
     case 'ChildReported':
       return { ...event, report: plainText(event.report) };

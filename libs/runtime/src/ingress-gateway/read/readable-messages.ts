@@ -133,6 +133,10 @@ function arrivalOf(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at
     }
     case 'ChildReported':
       return { role: 'event', text: plainText(event.report), childId: event.childId };
+    case 'ExternalEventReceived': {
+      const { childId, content } = event;
+      return { role: 'event', text: plainText(content), ...(childId === null ? {} : { childId }) };
+    }
     case 'ParentMessageReceived':
       return { role: 'event', text: plainText(event.content) };
     case 'ScheduleCame':

@@ -13,7 +13,9 @@ import type {
   Entropy,
   Page,
   PageRequest,
+  Schedules,
   Secrets,
+  Sources,
   ThreadDirectory,
   ToolServers,
 } from '@dormouse/ports';
@@ -29,6 +31,7 @@ import {
   refused,
 } from '../refusal.ts';
 import { unknownName } from './known-names.ts';
+import { some } from './secrets.ts';
 
 export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
 
@@ -50,6 +53,8 @@ export interface AgentPorts {
   readonly toolServers: ToolServers;
   readonly secrets: Secrets;
   readonly directory: ThreadDirectory;
+  readonly sources: Pick<Sources, 'list'>;
+  readonly schedules: Pick<Schedules, 'list'>;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }
@@ -85,10 +90,23 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
       if (await directory.usesAgent(tenant, agent.name)) {
         return refused('AGENT_IN_USE', 'Threads that are not closed use this agent.');
       }
+      if (await opensThreads(ports, agent))
+        return refused('AGENT_IN_USE', 'A source or a schedule opens threads with this agent.');
       await agents.remove(tenant, agent.name);
       return answered(null);
     },
   };
+}
+
+const pageLimit = 200;
+
+/** Whether threads will be opened with it. */
+async function opensThreads({ sources, schedules }: AgentPorts, { tenant, name }: Agent): Promise<boolean> {
+  const isOfIt = ({ agent }: { readonly agent: string }): boolean => agent === name;
+  return (
+    (await some((cursor) => sources.list(tenant, { limit: pageLimit, cursor }), isOfIt)) ||
+    (await some((cursor) => schedules.list(tenant, { limit: pageLimit, cursor }), isOfIt))
+  );
 }
 
 const always = (): boolean => true;

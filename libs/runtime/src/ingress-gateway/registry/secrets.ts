@@ -3,8 +3,8 @@
 // Invariants:
 //   S1. The value passes through here once, on its way to the seal; it is never read back, logged or returned.
 //   S3. A secret that names no origin goes to the standard address of the provider that it is named like; another one
-//       is refused.
-//   S2. A secret that a tool server or an agent's latest version uses is not deleted.
+//       goes nowhere: signatures of deliveries are checked with it.
+//   S2. A secret that a tool server, a source or an agent's latest version uses is not deleted.
 import type {
   Agents,
   Clock,
@@ -13,11 +13,12 @@ import type {
   SealedSecret,
   Sealer,
   Secrets,
+  Sources,
   ToolServer,
   ToolServers,
 } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
-import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
+import { answered, type Answered, notFound, refused } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
@@ -32,6 +33,7 @@ export interface SecretPorts {
   readonly secrets: Secrets;
   readonly agents: Agents;
   readonly toolServers: ToolServers;
+  readonly sources: Pick<Sources, 'list'>;
   readonly clock: Clock;
   readonly sealer: Sealer;
   /** By the name of the secret. Default: none. */
@@ -45,7 +47,6 @@ export function createSecretApi(ports: SecretPorts): SecretApi {
   return {
     async put(tenant, name, value, given) {
       const origins = given ?? standardOrigins(ports, name);
-      if (origins === null) return invalid([{ pointer: '/origins', detail: 'is required for a secret of this name' }]);
       const sealed = sealer.seal({ tenant, name }, value);
       await secrets.put({ tenant, name, origins, sealed, createdAt: clock.now() });
       return answered(null);
@@ -54,7 +55,7 @@ export function createSecretApi(ports: SecretPorts): SecretApi {
     async remove(tenant, name) {
       if ((await secrets.get(tenant, name)) === null) return notFound('secret');
       if (await isUsed(ports, tenant, name))
-        return refused('SECRET_IN_USE', 'A tool server or an agent uses this secret.'); // (S2)
+        return refused('SECRET_IN_USE', 'A tool server, a source or an agent uses this secret.'); // (S2)
       await secrets.remove(tenant, name);
       return answered(null);
     },
@@ -62,9 +63,9 @@ export function createSecretApi(ports: SecretPorts): SecretApi {
 }
 
 /** (S3) */
-function standardOrigins({ secretOrigins = {} }: SecretPorts, name: string): readonly string[] | null {
+function standardOrigins({ secretOrigins = {} }: SecretPorts, name: string): readonly string[] {
   const origin = Object.hasOwn(secretOrigins, name) ? secretOrigins[name] : undefined;
-  return origin === undefined ? null : [origin];
+  return origin === undefined ? [] : [origin];
 }
 
 async function isUsed(ports: SecretPorts, tenant: string, name: string): Promise<boolean> {
@@ -72,8 +73,13 @@ async function isUsed(ports: SecretPorts, tenant: string, name: string): Promise
     (cursor) => ports.toolServers.list(tenant, { limit: pageLimit, cursor }),
     (server) => secretsOf(server).includes(name),
   );
+  const inSources = await some(
+    (cursor) => ports.sources.list(tenant, { limit: pageLimit, cursor }),
+    ({ secret }) => secret === name,
+  );
   return (
     inServers ||
+    inSources ||
     (await some(
       (cursor) => ports.agents.list(tenant, { limit: pageLimit, cursor }),
       ({ model }) => (model.apiKeySecret ?? model.provider) === name,
@@ -98,7 +104,8 @@ export function secretsOf(server: Pick<ToolServer, 'auth'>): readonly string[] {
   }
 }
 
-async function some<T>(
+/** Whether any item of the whole list is such a one. */
+export async function some<T>(
   load: (cursor: string | null) => Promise<Page<T>>,
   holds: (item: T) => boolean,
 ): Promise<boolean> {

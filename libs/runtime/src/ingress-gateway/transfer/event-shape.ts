@@ -116,6 +116,8 @@ const toolset: Fields<LoadedToolset> = {
   ...{ tools: texts, definitions: optional(texts), destructive: texts, atMostOnce: texts },
 };
 const schedule: Fields<Schedule> = { cron: text, timeZone: text, message: text, missed: oneOf('skip', 'once') };
+const source = optional(having({ name: text, deliveryId: text }));
+const ofSchedule = optional(having({ name: text, scheduledFor: isTime, missed: count }));
 const received = { toolCallId: id, eventId: nullable(text), content, associative: flag, final: flag };
 
 /** (S1) */
@@ -135,8 +137,8 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   ToolsetsLoaded: { toolsets: list(having(toolset)), withheld: list(having({ tool: text, reason: text })) },
   ToolsetRejected: { toolServer: text, code: text, problems: texts },
   ToolsetChanged: { toolServer: text, added: texts, removed: texts, changed: texts },
-  MessageAccepted: { messageId: id, content },
-  MessageQueued: { messageId: id, content },
+  MessageAccepted: { messageId: id, content, source, schedule: ofSchedule },
+  MessageQueued: { messageId: id, content, source, schedule: ofSchedule },
   MessageRefused: { messageId: id, code: text, detail: text },
   RequestRefused: { requestId: id, request: text, code: text, detail: text },
   CompletionRequested: { completionId: id, model: text },
@@ -159,6 +161,9 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   ChildSpawned: { childId: id, reason: text, toolCallId: id, queuedEvents: count, instructions: optional(text) },
   ChildReported: { childId: id, report: content, closed: flag },
   ParentMessageReceived: { content },
+  ExternalEventReceived: {
+    ...{ source: text, eventId: nullable(text), content, associative: flag, childId: nullable(id) },
+  },
   TitleSet: { title: text },
   OauthRequested: { toolCallId: id, question: optional(text), expiresAt: isTime },
   CallbackRejected: { toolCallId: id, reason: text, code: text },

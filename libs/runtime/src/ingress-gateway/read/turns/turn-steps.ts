@@ -200,6 +200,9 @@ export class TurnFold {
       case 'ParentMessageReceived':
         this.#arrive('event', event.cause.id, event, place, { name: 'message of the parent' });
         break;
+      case 'ExternalEventReceived':
+        this.#arrive('event', event.cause.id, event, place, { name: event.source });
+        break;
       case 'ChildSpawned':
         this.#spawn(event, place);
         break;
@@ -484,6 +487,8 @@ export function bringsSomething(event: RecordedEvent): boolean {
       return event.into === 'thread';
     case 'ScheduleCame':
       return !event.skipped;
+    case 'ExternalEventReceived':
+      return event.childId === null;
     default:
       return false;
   }

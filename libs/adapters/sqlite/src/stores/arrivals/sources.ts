@@ -1,0 +1,43 @@
+// Sources, and the deliveries that they have brought. Port: ports/arrivals/sources.ts.
+import type { Deliveries, Delivery, Source, Sources } from '@dormouse/ports';
+import type { Reader } from '../../file/database.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
+import { documentOf, pageByName } from '../document.ts';
+
+const insert =
+  'INSERT INTO sources (tenant, name, source_id, token_sha256, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const select = 'SELECT document FROM sources WHERE tenant = ? AND (name = ? OR source_id = ?) LIMIT 1';
+const selectByToken = 'SELECT document FROM sources WHERE token_sha256 = ?';
+const selectPage = 'SELECT document FROM sources WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?';
+const remove = 'DELETE FROM sources WHERE tenant = ? AND name = ?';
+
+export function createSources(writer: GroupWriter, reader: Reader): Sources {
+  return {
+    insert: async (source) => {
+      const { tenant, name, id, tokenSha256 } = source;
+      return (await writer.rows('prompt', insert, [[tenant, name, id, tokenSha256, JSON.stringify(source)]])) === 1;
+    },
+    get: async (tenant, nameOrId) => documentOf<Source>(reader.one(select, tenant, nameOrId, nameOrId)),
+    byToken: async (tokenSha256) => documentOf<Source>(reader.one(selectByToken, tokenSha256)),
+    list: async (tenant, page) => pageByName<Source>(reader, selectPage, tenant, page),
+    remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
+  };
+}
+
+const claim = 'INSERT INTO source_deliveries (id, tenant, thread, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const selectDelivery = 'SELECT id, tenant, thread, at FROM source_deliveries WHERE id = ? AND tenant = ?';
+
+export function createDeliveries(writer: GroupWriter, reader: Reader): Deliveries {
+  const find = (tenant: string, id: string): Delivery | null => {
+    const row = reader.one<Delivery>(selectDelivery, id, tenant);
+    return row && { tenant: row.tenant, id: row.id, thread: row.thread, at: row.at };
+  };
+  return {
+    find: async (tenant, id) => find(tenant, id),
+    claim: async (delivery) => {
+      const { id, tenant, thread, at } = delivery;
+      const isFirst = (await writer.rows('prompt', claim, [[id, tenant, thread, at]])) === 1;
+      return { delivery: isFirst ? delivery : (find(tenant, id) ?? delivery), isFirst };
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Ingress } from '@dormouse/runtime';
+import { Controller, Inject } from '@nestjs/common';
+import { pageOf } from '../../api/field.ts';
+import { scheduleOperations } from '../../api/hooks/schedules.ts';
+import { INGRESS } from '../control-plane/tokens.ts';
+import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
+import { noContent, type Reply, reply } from '../data-plane/reply.ts';
+import { unwrap } from '../problems/problem.ts';
+
+type Operations = typeof scheduleOperations;
+
+@Controller()
+export class ScheduleController {
+  private readonly ingress: Ingress;
+
+  constructor(@Inject(INGRESS) ingress: Ingress) {
+    this.ingress = ingress;
+  }
+
+  @Operate(scheduleOperations.create)
+  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+    const { time_zone: timeZone, external_id: externalId, ...same } = body;
+    const made = unwrap(await this.ingress.schedules.create(tenant, { ...same, timeZone, externalId }));
+    return reply(made.created ? 201 : 200, shown(made.schedule));
+  }
+
+  @Operate(scheduleOperations.list)
+  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+    const { data, nextCursor } = await this.ingress.schedules.list(tenant, pageOf(query));
+    return reply(200, { data: data.map(shown), nextCursor });
+  }
+
+  @Operate(scheduleOperations.remove)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+    unwrap(await this.ingress.schedules.remove(tenant, params.name));
+    return noContent;
+  }
+}
+
+type Shown = Awaited<ReturnType<Ingress['schedules']['list']>>['data'][number];
+
+/** The codec knows a time by its name: a last one has another. */
+const shown = ({ lastScheduledFor, ...schedule }: Shown): object => ({
+  ...schedule,
+  lastScheduledFor: lastScheduledFor === null ? null : new Date(lastScheduledFor).toISOString(),
+});

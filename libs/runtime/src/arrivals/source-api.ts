@@ -1,0 +1,119 @@
+// Sources: who may send what, and what becomes of it.
+//
+// Invariants:
+//   O1. A name is given once; the same source again is no change and shows its URL again, another one under a taken
+//       name is refused.
+//   O2. A source that could never bring anything is refused: its secret and its agent exist, and its expressions can be
+//       read. While it is there, neither is deleted. (secrets S2)
+//   O3. The token of its URL is random, and stored hashed and sealed.
+import { canonicalJson, type Problem } from '@dormouse/json';
+import type {
+  Agents,
+  Clock,
+  Entropy,
+  Page,
+  PageRequest,
+  Sealer,
+  SealOwner,
+  Secrets,
+  Source,
+  Sources,
+} from '@dormouse/ports';
+import { publicId, timeSortedName } from '../ingress-gateway/access/client-id.ts';
+import { answered, type Answered, invalid, notFound, refused } from '../ingress-gateway/refusal.ts';
+import { unknownName } from '../ingress-gateway/registry/known-names.ts';
+import { tokenHash } from './hooks.ts';
+import { secretProblem } from './signature.ts';
+import { keyProblem, templateProblem } from './template.ts';
+
+export type SourceContent = Pick<Source, 'name' | 'kind' | 'secret' | 'agent' | 'key' | 'message'>;
+
+export interface ShownSource extends SourceContent {
+  readonly id: string;
+  readonly createdAt: number;
+}
+
+export interface SourceApi {
+  create(
+    tenant: string,
+    content: SourceContent,
+  ): Promise<Answered<{ readonly source: ShownSource & { readonly url: string }; readonly created: boolean }>>;
+  list(tenant: string, page: PageRequest): Promise<Page<ShownSource>>;
+  remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+}
+
+export interface SourcePorts {
+  readonly sources: Sources;
+  readonly secrets: Secrets;
+  readonly agents: Agents;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  /** `https://host[/prefix]`: where senders reach this installation. */
+  readonly publicBase: string;
+}
+
+export function createSourceApi(ports: SourcePorts): SourceApi {
+  const { sources, sealer, clock, entropy } = ports;
+  const base = ports.publicBase.replace(/\/+$/, '');
+  const withUrl = (source: Source) => {
+    const token = sealer.open(ownerOf(source), source.sealedToken);
+    return { ...shown(source), url: `${base}/hooks/${source.name}/${token}` };
+  };
+  return {
+    async create(tenant, given) {
+      const agent = await ports.agents.latest(tenant, given.agent);
+      const problems = await problemsOf(ports, tenant, given, agent !== null);
+      if (agent === null || problems.length > 0) return invalid(problems);
+      const content = { ...given, agent: agent.name };
+      const now = clock.now();
+      const id = publicId('src', timeSortedName(now, entropy.nonce()));
+      const token = `${entropy.nonce()}${entropy.nonce()}`; // (O3)
+      const sealedToken = sealer.seal(ownerOf({ tenant, id }), token);
+      const source: Source = { ...content, tenant, id, createdAt: now, tokenSha256: tokenHash(token), sealedToken };
+      if (await sources.insert(source)) return answered({ source: withUrl(source), created: true });
+      const existing = await sources.get(tenant, content.name);
+      if (existing !== null && canonicalJson(contentOf(existing)) === canonicalJson(contentOf(content)))
+        return answered({ source: withUrl(existing), created: false }); // (O1)
+      return refused('ALREADY_EXISTS', 'Another source has this name.');
+    },
+    async list(tenant, page) {
+      const { data, nextCursor } = await sources.list(tenant, page);
+      return { data: data.map(shown), nextCursor };
+    },
+    async remove(tenant, nameOrId) {
+      const source = await sources.get(tenant, nameOrId);
+      if (source === null || !(await sources.remove(tenant, source.name))) return notFound('source');
+      return answered(null);
+    },
+  };
+}
+
+const ownerOf = ({ tenant, id }: Pick<Source, 'tenant' | 'id'>): SealOwner => ({ tenant, name: `source:${id}` });
+
+const contentOf = ({ name, kind, secret, agent, key, message }: SourceContent): SourceContent => ({
+  ...{ name, kind, secret, agent, key, message },
+});
+
+const shown = (source: Source): ShownSource => ({
+  ...{ id: source.id, ...contentOf(source), createdAt: source.createdAt },
+});
+
+/** (O2) */
+async function problemsOf(
+  { secrets, agents, sealer }: SourcePorts,
+  tenant: string,
+  { kind, secret: name, agent, key, message }: SourceContent,
+  hasAgent: boolean,
+): Promise<readonly Problem[]> {
+  const secret = await secrets.get(tenant, name);
+  const secretDetail =
+    secret === null ? 'no secret has this name' : secretProblem(kind, sealer.open({ tenant, name }, secret.sealed));
+  const agentDetail = hasAgent ? null : await unknownName('agent', agent, (page) => agents.list(tenant, page));
+  return [
+    { pointer: '/secret', detail: secretDetail },
+    { pointer: '/agent', detail: agentDetail },
+    { pointer: '/key', detail: keyProblem(key) },
+    { pointer: '/message', detail: templateProblem(message) },
+  ].flatMap(({ pointer, detail }) => (detail === null ? [] : [{ pointer, detail }]));
+}
