@@ -92,7 +92,7 @@ The least that values.yaml says is in [ci/minimal-values.yaml](ci/minimal-values
 are rendered in tests, judged by schemas and policies, and installed into a real API server.
 
 - **Secrets** are yours: no value is a credential or the URL of a server, and the chart makes no Secret. They are mounted as files, so
-  that any character may be in a password. A changed Secret needs a restart: \`kubectl rollout restart deployment -l app.kubernetes.io/instance=dormouse\`.
+  that any character may be in a password. A changed Secret needs a restart: \`kubectl -n agents rollout restart deployment -l app.kubernetes.io/instance=dormouse\`.
 - **Names** are the release's: \`dormouse-thread-processor\`, and so on. The setup Job's name ends with a hash of its template.
 - **What is wrong is refused** before anything is applied, all at once, each with the value and its repair; so is an
   upgrade that would leave data behind.

@@ -12,6 +12,7 @@ import { type KubernetesCluster, startKubernetes } from './api-server.ts';
 import { controlPlanePrograms } from './control-plane.ts';
 
 const guide = readDocument('docs/guides/kubernetes.md').text;
+const runbooks = readDocument('docs/runbooks/README.md').text;
 let folder = '';
 let missing: string | null = null;
 let cluster: KubernetesCluster | null = null;
@@ -89,6 +90,31 @@ describe('a reader of docs/guides/kubernetes.md', () => {
     await expect(typed(upgrade)).rejects.toThrow(/kafka\.prefix: the data of this release is under `rap\.`/);
   });
 
+  it('stops the services, starts them, and starts them anew, as the runbooks say', async () => {
+    const [stop = '', restart = '', sweep = ''] = ['scale', 'rollout restart', 'delete pods'].map((verb) => {
+      const [command = ''] = new RegExp(`kubectl -n agents ${verb} [^\`]+`).exec(runbooks) ?? [];
+      return command;
+    });
+    const running = (): Promise<string> => typed('kubectl -n agents get deployments -o jsonpath={..spec.replicas}');
+    await typed(stop);
+    expect(await running()).toBe('0 0 0 0 0');
+    const [setUp = ''] = /helm upgrade dormouse [^`]+/.exec(runbooks) ?? [];
+    expect(await typed(`${setUp} --wait`)).toContain('STATUS: deployed');
+    expect(await running()).toBe('2 2 2 2 2');
+    expect((await typed(restart)).match(/ restarted$/gm)).toHaveLength(5);
+    await typed(sweep);
+  });
+
+  it('mends an install that failed with an upgrade of the same arguments', async () => {
+    const bad = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"no_name"}}';
+    const release = 'second deploy/helm/dormouse --namespace agents -f values.yaml';
+    await expect(typed(`helm install ${release} --set-json 'extraObjects=[${bad}]'`)).rejects.toThrow('no_name');
+    await expect(typed(`helm install ${release}`)).rejects.toThrow('cannot reuse a name');
+    expect(await typed(`helm upgrade ${release} --wait`)).toContain('STATUS: deployed');
+    await typed('helm uninstall second -n agents --wait');
+    await typed('kubectl -n agents delete configmap second-data');
+  });
+
   it('uninstalls, and is left with what is said', async () => {
     const [, command = ''] = /\*\*Uninstall\*\*: `([^`]+)`/.exec(guide) ?? [];
     await typed(`${command} --wait`);
@@ -98,5 +124,10 @@ describe('a reader of docs/guides/kubernetes.md', () => {
       'configmap/dormouse-data',
       ...['kafka', 'keys', 'mongodb', 'redis'].map((name) => `secret/dormouse-${name}`),
     ]);
+  });
+
+  it('installs again beside what was left', async () => {
+    const said = await typed(`${blocks('4. Install', 'sh').join('\n').split('\n')[0] ?? ''}`);
+    expect(said).toContain('STATUS: deployed');
   });
 });

@@ -86,7 +86,7 @@ export function faultOf(error: unknown): Fault {
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')
     return unavailable('A topic is missing. Make the topics with: npm run setup', error);
   return unavailable(
-    `Kafka does not answer as it should (${type ?? name ?? 'error'}: ${message ?? ''}). See DORMOUSE_KAFKA_BROKERS and DORMOUSE_KAFKA_TLS and, where they want a certificate of ours, ${tlsSettings.certificate}.`,
+    `Kafka does not answer as it should (${type ?? name ?? 'error'}: ${message ?? ''}). See DORMOUSE_KAFKA_BROKERS and DORMOUSE_KAFKA_TLS and, where they want a certificate of ours, ${tlsSettings.certificate}; and whether what is sent there is dropped, as a firewall or a NetworkPolicy does.`,
     error,
   );
 }

@@ -197,6 +197,11 @@ export function faultOf(error: unknown): Error {
   const unreachable = networkErrorCode(error) ?? networkErrorCode(reasonOf(error));
   if (unreachable !== null) return unavailable(`No database answers at DORMOUSE_MONGO_URL (${unreachable}).`, error);
   const { name, code } = error as { readonly name?: string; readonly code?: string | number };
+  if (selectionFailed.has(name ?? ''))
+    return unavailable(
+      'No database answers at DORMOUSE_MONGO_URL in time: it has no primary, or what is sent to it is dropped, as a firewall or a NetworkPolicy does.',
+      error,
+    );
   if (code === authenticationFailed)
     return unavailable('The database refuses our credentials: see DORMOUSE_MONGO_URL.', error);
   if (code === unauthorized)
@@ -207,6 +212,9 @@ export function faultOf(error: unknown): Error {
   const what = code === undefined ? String(name) : `${String(name)}, code ${code}`;
   return unavailable(`The database does not answer as it should (${what}): see its log and DORMOUSE_MONGO_URL.`, error);
 }
+
+/** Of the driver and of Mongoose, without a reason from the network. */
+const selectionFailed = new Set(['MongoServerSelectionError', 'MongooseServerSelectionError']);
 
 const unavailable = (words: string, cause: unknown): Fault => new Fault('UNAVAILABLE', words, { retryAfterMs, cause });
 

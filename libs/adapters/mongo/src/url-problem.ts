@@ -9,15 +9,25 @@ const fileOptions = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as cons
 
 /** Null, or the problem of the URL. */
 export function mongoUrlProblem(url: string): string | null {
+  if (hasOpenPassword(url)) return unusable;
   try {
     // Parses the URL; nothing is connected.
     void new mongo.MongoClient(url);
   } catch {
-    return 'cannot be read: look for an option that MongoDB does not know, or a user or password that is not percent-encoded'; // (U1)
+    return unusable; // (U1)
   }
   const options = new URLSearchParams(url.slice(url.indexOf('?') + 1));
   const unreadable = fileOptions.find((name) => !isReadable(options.get(name)));
   return unreadable === undefined ? null : `${unreadable} of it names a file that cannot be read`;
+}
+
+const unusable =
+  'cannot be read: look for an option that MongoDB does not know, or a user or password that is not percent-encoded';
+
+/** The driver would take the rest of such a password for the name of a server, and wait for it. */
+function hasOpenPassword(url: string): boolean {
+  const [, authority = '', path = ''] = /^[^/]*\/\/([^/?]*)([^?]*)/.exec(url) ?? [];
+  return authority.split('@').length > 2 || path.includes('@');
 }
 
 function isReadable(path: string | null): boolean {

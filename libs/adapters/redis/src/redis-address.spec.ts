@@ -50,6 +50,12 @@ describe('the URL of Redis', () => {
     ['redis+sentinel://a/m?database=1', 'may have these after the question mark: db'],
     ['redis+sentinel://a/m?db=x', 'db is a number'],
     ['redis+cluster://a,b/0', 'a Redis Cluster has one database'],
+    ['redis://:a#b@redis:6379', 'not percent-encoded'],
+    ['redis://:a/b@redis:6379', 'not percent-encoded'],
+    ['redis://app:1/b@redis:6379', 'not percent-encoded'],
+    ['rediss://:a%b@redis:6379', 'not percent-encoded'],
+    ['redis+cluster://:a@b@redis', 'not percent-encoded'],
+    ['redis+sentinel://:a/b@redis/m', 'not percent-encoded'],
   ])('A1 %s is refused without repeating it', (url, sentence) => {
     const problem = redisUrlProblem(url);
     expect(problem).toContain(sentence);

@@ -47,6 +47,7 @@ const standardPort = { sentinel: 26_379, cluster: 6_379 } as const;
 const sentinelQuery = new Set(['db', 'sentinelUser', 'sentinelPassword']);
 const forms =
   'must be a redis:// or rediss:// URL, or redis+sentinel:// or redis+cluster:// with host:port after commas';
+const unreadable = 'cannot be read: look for a user or password that is not percent-encoded';
 
 /** Null, or what is wrong with it. (A1) */
 export function redisUrlProblem(url: string): string | null {
@@ -65,7 +66,9 @@ function readAddress(url: string): RedisAddress | string {
   const { s, kind, login = '', rest = '' } = form.exec(url)?.groups ?? {};
   if (s === undefined || rest === '' || rest.startsWith('/')) return forms;
   const isEncrypted = s === 's';
-  if (kind !== 'sentinel' && kind !== 'cluster') return { kind: 'server', url, isEncrypted };
+  if (kind !== 'sentinel' && kind !== 'cluster')
+    return isReadable(url) ? { kind: 'server', url, isEncrypted } : unreadable;
+  if (/^[^?]*[@#]/.test(rest)) return unreadable;
   const { nodes: listed = '', path = '', query = '' } = places.exec(rest)?.groups ?? {};
   const nodes = listed.split(',').map((text) => nodeOf(text, standardPort[kind]));
   if (!areNodes(nodes)) return forms;
@@ -73,6 +76,17 @@ function readAddress(url: string): RedisAddress | string {
   return kind === 'sentinel'
     ? sentinels({ nodes, login: loginOf(login), isEncrypted }, path, parameters)
     : clustered({ nodes, login: loginOf(login), isEncrypted }, path, parameters);
+}
+
+/** As the client of Redis reads it: the path is the number of a database, and what is decoded can be. */
+function isReadable(url: string): boolean {
+  try {
+    const { hostname, pathname, hash, username, password } = new URL(url);
+    decodeURIComponent(username + password);
+    return hostname !== '' && hash === '' && /^\/?\d*$/.test(pathname);
+  } catch {
+    return false;
+  }
 }
 
 type Common = Pick<RedisAddress & { readonly kind: 'cluster' }, 'nodes' | 'login' | 'isEncrypted'>;

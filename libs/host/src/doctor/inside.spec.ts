@@ -1,5 +1,6 @@
+import { Fault } from '@dormouse/ports';
 import { expect, it } from 'vitest';
-import { lagFinding } from './inside.ts';
+import { failed, lagFinding } from './inside.ts';
 
 const lag = { topic: 'inputs', group: 'rap.thread-processor', members: 2, records: 7, oldestMs: 61_000 } as const;
 
@@ -14,4 +15,12 @@ it.each([
   expect(found).toMatchObject({ check: 'lag of inputs', level });
   if (next === null) expect(found.next).toBeNull();
   else expect(found.next).toContain(next);
+});
+
+it('a server that is away is a failure with where to look; another fault has its step in its words', () => {
+  const away = failed('database', new Fault('UNAVAILABLE', 'No database answers.'));
+  expect(away).toMatchObject({ level: 'fail', detail: 'UNAVAILABLE: No database answers.' });
+  expect(away.next).toContain('docs/runbooks/README.md#a-server-that-is-away');
+  expect(failed('topics', new Fault('TOPICS_UNFIT', 'Make them with: npm run setup')).next).toBeNull();
+  expect(() => failed('topics', new TypeError('a defect'))).toThrow(TypeError);
 });

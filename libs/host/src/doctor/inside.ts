@@ -33,10 +33,13 @@ const finding = (check: string, level: Level, detail: string, next: string | nul
   ...{ check, level, detail, next },
 });
 
-/** Faults of an adapter say what to do in their own words. */
-function failed(check: string, error: unknown): Finding {
-  if (error instanceof Fault) return finding(check, 'fail', `${error.code}: ${error.message}`);
-  throw error;
+const whereServersAreAway = 'By its reason: docs/runbooks/README.md#a-server-that-is-away';
+
+/** A fault of an adapter says in its own words what to do, except where a server cannot tell why it is away. */
+export function failed(check: string, error: unknown): Finding {
+  if (!(error instanceof Fault)) throw error;
+  const next = error.code === 'UNAVAILABLE' ? whereServersAreAway : null;
+  return finding(check, 'fail', `${error.code}: ${error.message}`, next);
 }
 
 export async function examineServers(config: ClusterConfig, logger: Logger): Promise<readonly Finding[]> {
