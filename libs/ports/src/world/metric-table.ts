@@ -109,6 +109,7 @@ export const inputKinds = [
   'MigrationRequest',
   'ScheduleRequest',
   'UnscheduleRequest',
+  'AssignmentRequest',
   'ChoiceAnswer',
   'ToolsetsResult',
   'MigrationResult',

@@ -3,6 +3,8 @@ import type { Clock, Entropy, IdempotencyKeys, InputBus, Sealer, Stores, ToolTra
 import { type AuditApi, type AuditSigner, createAuditApi } from '../audit/audit-api.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
+import { createAnswerLinks } from './access/answer-link.ts';
+import { type AnswerLinkApi, createAnswerLinkApi } from './write/answer-links.ts';
 import { createKeyApi, type KeyApi } from './access/api-keys.ts';
 import { blobReader, type ReadBlob } from './read/blob-reader.ts';
 import { type ChoiceApi, createChoiceApi } from './write/choices.ts';
@@ -61,7 +63,7 @@ export interface IngressPorts extends IngressStores {
   readonly validateArguments: ValidateArguments | null;
   /** Where a tenant has no quota of its own. Default: the standard ones. */
   readonly quotas?: Partial<ShownQuotas>;
-  /** Signs thread tokens; the same in every process, kept out of every store. */
+  /** Signs thread tokens and answer links; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
   readonly auditSigner: AuditSigner;
 }
@@ -89,6 +91,7 @@ export interface Ingress {
   readonly requests: RequestApi;
   readonly choices: ChoiceApi;
   readonly inbox: InboxApi;
+  readonly answerLinks: AnswerLinkApi;
   readonly chats: Chats;
   readonly toolCalls: ToolCallApi;
   readonly turns: TurnApi;
@@ -114,6 +117,7 @@ export function createIngress(given: IngressPorts): Ingress {
   const watchTurn = createTurnWait(ports);
   const probe = createProbe(ports);
   const choices = createChoiceApi(ports);
+  const inbox = createInboxApi(ports, choices);
   const threads = createThreadApi(ports);
   const messages = createMessageApi(ports);
   const requests = createRequestApi(ports);
@@ -138,7 +142,8 @@ export function createIngress(given: IngressPorts): Ingress {
     readable: createReadableApi(ports),
     requests,
     choices,
-    inbox: createInboxApi(ports, choices),
+    inbox,
+    answerLinks: createAnswerLinkApi({ ...ports, links: createAnswerLinks(given), records, inbox, choices }),
     toolCalls: createToolCallApi(ports),
     turns: createTurnApi(ports),
     events: createEventApi(ports),

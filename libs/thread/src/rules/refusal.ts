@@ -15,6 +15,7 @@ const names = {
   MigrationRequest: 'migration',
   ScheduleRequest: 'schedule',
   UnscheduleRequest: 'unschedule',
+  AssignmentRequest: 'assignment',
   ChoiceAnswer: 'choice',
 } as const satisfies Record<Request['kind'], string>;
 

@@ -11,7 +11,16 @@ export const tenantTables: readonly string[] = [
   ...['ledger', 'attempts', 'timers', 'snapshots', 'threads', 'thread_metadata', 'idempotency', 'blobs'],
   ...['agents', 'tool_servers', 'toolsets', 'toolsets_last_good', 'secrets', 'api_keys'],
   ...['parked_threads', 'parked_inputs', 'views', 'logins', 'tool_activity', 'tool_discoveries', 'open_calls'],
-  ...['thread_usage', 'usage_days', 'revoked_tokens', 'questions', 'callback_counts', 'held_threads', 'audit'],
+  ...[
+    'thread_usage',
+    'usage_days',
+    'revoked_tokens',
+    'questions',
+    'question_assignees',
+    'callback_counts',
+    'held_threads',
+    'audit',
+  ],
 ];
 
 const ofTenant = (table: string): string => `DELETE FROM ${table} WHERE tenant = ?`;

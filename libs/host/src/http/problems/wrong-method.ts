@@ -16,6 +16,7 @@ const pages: readonly string[] = [
   '/errors/{code}',
   '/docs',
   '/docs/{page}',
+  '/answer/{token}',
 ];
 
 interface Place {
@@ -26,6 +27,7 @@ interface Place {
 const places: readonly Place[] = placesOf([
   ...allOperations.map(({ path, method }) => ({ path, method })),
   ...pages.map((path) => ({ path, method: 'GET' })),
+  { path: '/answer/{token}', method: 'POST' },
 ]);
 
 function placesOf(routes: readonly { readonly path: string; readonly method: string }[]): readonly Place[] {

@@ -18,7 +18,7 @@ export interface RequestOrigin {
   readonly idempotencyKey: string | null;
 }
 
-export type PublicPrefix = 'msg' | 'req' | 'thr' | 'agt' | 'tsv' | 'key' | 'ses' | 'cod' | 'sch' | 'tok';
+export type PublicPrefix = 'msg' | 'req' | 'thr' | 'agt' | 'tsv' | 'key' | 'ses' | 'cod' | 'sch' | 'tok' | 'lnk';
 
 /** The 26 characters that name one request. */
 export type RequestName = string;
