@@ -151,7 +151,8 @@ export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
       const requestId = publicId('req', name);
       const bound = await judge(key, choiceId, answer);
       if (!bound.ok) {
-        if (bound.refusal.code !== 'CHOICE_SETTLED') return bound;
+        // What the answer itself has settled, or changed, is no reason to refuse it when it is sent again.
+        if (bound.refusal.code !== 'CHOICE_SETTLED' && bound.refusal.code !== 'CHOICE_CHANGED') return bound;
         const [own] = await log.findByInputs(key, [id]);
         return own && refusalIn(own, requestId) === undefined ? answered({ id: requestId }) : bound;
       }
