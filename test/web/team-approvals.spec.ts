@@ -31,11 +31,11 @@ interface Asked {
 }
 
 /** A thread whose call waits for approvals of this form. */
-async function asking(tool: object = { mode: 'always', approvals_needed: 2 }): Promise<Asked> {
+async function asking(tool: object = { mode: 'always', approvals_needed: 2 }, more: object = {}): Promise<Asked> {
   const script = [[toolCall('work', { what: 'all' })], [{ text: 'finished' }]];
   const policies = { approve: { mode: 'none', tools: { work: tool } } };
   const agent = await scriptedAgent(at, script, { policies, tool_servers: [tools.name] });
-  const thread = await openThread(at, agent, { user_id: 'dora' });
+  const thread = await openThread(at, agent, { user_id: 'dora', ...more });
   const { waiting_on: waitingOn } = await say(at, thread, 'clean up');
   return { thread, choice: waitingOn[0].id, agent };
 }
@@ -153,6 +153,31 @@ describe('a call that two must allow', () => {
     expect(await eventOf(asked, 'approval_counted')).toHaveLength(2);
     const [settled] = await eventOf(asked, 'choice_settled');
     expect(settled?.by.split(', ').toSorted()).toEqual(names);
+  });
+
+  it('takes the approvals of pages, one of each credential', async () => {
+    const chat = `chat-${Math.random().toString(36).slice(2)}`;
+    const asked = await asking(undefined, { external_id: chat });
+    const keyOf = async (name: string): Promise<string> => {
+      const scopes = ['read', 'threads:write', 'approvals:write'];
+      return (await at.request('POST', '/v1/api-keys', { name, scopes })).json.key;
+    };
+    const resume = [{ interruptId: asked.choice, status: 'resolved', payload: { approved: true } }];
+    const run = (key: string): Promise<Answer> =>
+      at.request(
+        'POST',
+        `/v1/ui/ag-ui/${asked.agent}`,
+        { threadId: chat, runId: 'run-1', messages: [], resume },
+        { key },
+      );
+    const [one, two] = [await keyOf('one'), await keyOf('two')];
+    for (let times = 0; times < 2; times += 1) expect((await run(one)).text).toContain('RUN_FINISHED');
+    expect(await eventOf(asked, 'approval_counted')).toMatchObject([{ by: 'one' }]);
+    const second = run(two); // goes on with the call, which its tool does not end
+    await eventually(async () => sentFor(asked) === 1);
+    expect(await eventOf(asked, 'choice_settled')).toMatchObject([{ by: 'one, two' }]);
+    await at.request('POST', `/v1/threads/${asked.thread}/close`);
+    expect((await second).status).toBe(200);
   });
 
   it('is decided in a batch, too', async () => {
