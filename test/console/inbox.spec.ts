@@ -103,3 +103,54 @@ describe('the inbox', () => {
     await context.close();
   });
 });
+
+describe('a call that two must allow', () => {
+  const hostile = '"><script>window.hit=1</script><img src=x onerror="window.hit=1"></pre>';
+
+  /** A thread whose call waits for two, with arguments that look like a page. */
+  async function askingTwo(name: string): Promise<string> {
+    const at = system.runtime;
+    const tools = { weather: { mode: 'always', approvals_needed: 2, assignees: ['ann'] } };
+    const script = [[{ tool_call: { name: 'weather', arguments: { city: hostile } } }], [{ text: 'finished' }]];
+    const model = { provider: 'scripted', parameters: { script } };
+    const policies = { approve: { tools } };
+    await at.request('POST', '/v1/agents', { name, model, policies, tool_servers: ['example-tools'] });
+    const { id } = (await at.request('POST', '/v1/threads', { agent: name, message: { text: 'go' } })).json;
+    return id;
+  }
+
+  it('says whose task it is, and how many have allowed it', async () => {
+    const thread = await askingTwo('shared-inbox');
+    const { page, context, expectClean } = await system.open('/inbox');
+    const row = page.locator('.inbox-row').filter({ has: page.locator(`a[href="/threads/${thread}"]`) });
+    await row.getByText('0 of 2 approvals').waitFor();
+    await row.getByText('for ann').waitFor();
+    await focused(page, thread);
+    await page.keyboard.press('a');
+    await row.getByText(/1 of 2 approvals/).waitFor();
+    expect(await answersOf(thread)).toEqual([]);
+    expectClean();
+    await context.close();
+  });
+
+  it('is denied from the page behind a link, in a browser that is not signed in', async () => {
+    const thread = await askingTwo('shared-link');
+    const choices = `/v1/threads/${thread}/choices`;
+    await expect.poll(async () => (await system.runtime.request('GET', choices)).json.data.length).toBe(1);
+    const [{ id }] = (await system.runtime.request('GET', choices)).json.data;
+    const { url } = (await system.runtime.request('POST', `/v1/choices/${id}/links`, { for: 'eve' })).json;
+    const { page, context, expectClean } = await system.open(new URL(url).pathname, { isSignedIn: false });
+    await page.getByText('<script>window.hit=1</script>').first().waitFor();
+    expect(await page.evaluate(() => (globalThis as unknown as { hit?: number }).hit)).toBeUndefined();
+    expectClean();
+    await page.getByLabel(/^Reason/).fill('not on a Friday');
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByRole('heading', { name: 'Denied' }).waitFor();
+    await expect
+      .poll(() => answersOf(thread))
+      .toMatchObject([{ decision: 'deny', by: 'eve', reason: 'not on a Friday' }]);
+    await page.goto(url);
+    await page.getByRole('heading', { name: 'This link is used up' }).waitFor();
+    await context.close();
+  });
+});

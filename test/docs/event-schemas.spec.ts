@@ -70,6 +70,7 @@ const rare: readonly ThreadEvent[] = [
   { type: 'ScheduleRemoved', scheduleId: 'sch_1' },
   { type: 'ThreadForked', from: { threadId: 'thr_1', position: 3 }, askAgain: true },
   { type: 'ToolsetChanged', toolServer: 'tools', added: ['a'], removed: [], changed: [] },
+  { type: 'ChoiceAssigned', choiceId: 'chc_1', assignees: ['ann'], by: 'ops' },
 ];
 
 describe('the events of simulated universes', () => {

@@ -100,6 +100,8 @@ it('is taken and answered as it is shown', async () => {
   );
   const { json } = await send('listChoices', [asking]);
   expect(fieldsOf(json.data[0])).toEqual(fieldsOf(shownChoice()));
+  await send('assignChoice', [choice]);
+  await send('createAnswerLink', [choice]);
   await send('answerChoice', [asking, choice]);
   const clock = await at.request('POST', '/v1/dev/clock', { advance_ms: 1 });
   if (clock.status !== 404) await send('advanceClock');

@@ -16,6 +16,7 @@ import { addCompletionCommand } from './commands/completion.ts';
 import { addConsoleCommand } from './commands/console.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEventCommand } from './commands/events.ts';
+import { addInboxCommands } from './commands/people/inbox.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addListeningCommands } from './commands/listening.ts';
 import { addLogCommands } from './commands/log.ts';
@@ -44,7 +45,7 @@ import type { Terminal } from './terminal.ts';
 
 /** By heading of the help, in its order. */
 const groups: Readonly<Record<string, readonly AddCommands[]>> = {
-  'Conversations:': [addChatCommand, addMessageCommands, addThreadCommands, addChoiceCommands],
+  'Conversations:': [addChatCommand, addMessageCommands, addThreadCommands, addChoiceCommands, addInboxCommands],
   'What happens in a thread:': [addWhyCommand, addEventCommand, addTraceCommand, addListeningCommands],
   'Agents, models and tools:': [addAgentCommands, addModelCommand, addSecretCommands, addToolCommands],
   'Events from outside:': [addSourceCommands],

@@ -40,6 +40,8 @@ function describeCall(event: ThreadEvent, names: ToolNames): string | null {
   if (isEvent(event, 'tool_call_late_result'))
     return `${names.of(event.tool_call_id)}${event.used ? '' : ' (not used)'}`;
   if (isEvent(event, 'choice_requested')) return event.prompt;
+  if (isEvent(event, 'choice_assigned')) return `for ${event.assignees.join(', ') || 'none'}, by ${event.by}`;
+  if (isEvent(event, 'approval_counted')) return `${event.edited === true ? 'edited, ' : ''}allowed by ${event.by}`;
   if (isEvent(event, 'choice_settled')) return `${event.decision ?? `choice ${String(event.selected)}`} by ${event.by}`;
   if (isEvent(event, 'callback_rejected')) return `${names.of(event.tool_call_id)} ${event.reason}`;
   return null;

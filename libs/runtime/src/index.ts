@@ -31,6 +31,8 @@ export type { Sees, TenantEvent, TenantEventPage } from './ingress-gateway/watch
 export type { Frame } from './ingress-gateway/watch/follow.ts';
 export type { GivenAnswer } from './ingress-gateway/write/choices.ts';
 export type { InboxRow } from './ingress-gateway/write/inbox.ts';
+export { answerLinkPrefix, answerLinkTtlSMax } from './ingress-gateway/access/answer-link.ts';
+export type { AnswerLinkApi, LinkGiven, LinkState, ShownLink } from './ingress-gateway/write/answer-links.ts';
 export { createIngress, type Ingress, type IngressPorts } from './ingress-gateway/ingress.ts';
 export type { MessageItem } from './ingress-gateway/write/message-content.ts';
 export type { PostedMessage } from './ingress-gateway/write/messages.ts';

@@ -10,7 +10,7 @@ import { Draft } from './draft.ts';
 import type { Cause } from './event.ts';
 import type { ClientInput, ThreadInput } from './input.ts';
 import type { Moment } from './moment.ts';
-import { answerChoice } from './rules/approval.ts';
+import { answerChoice, assignChoice } from './rules/approval.ts';
 import { closeThread, closeWhenDone } from './rules/closing.ts';
 import { takeExternalEvent, takeParentMessage, takeReport } from './rules/child.ts';
 import { recordCompletion, recordFailure, retry } from './rules/completion.ts';
@@ -65,6 +65,8 @@ function decideByKind(draft: Draft, input: ThreadInput): Decision {
       return removeSchedule(draft, input);
     case 'ExternalEvent':
       return takeExternalEvent(draft, input);
+    case 'AssignmentRequest':
+      return assignChoice(draft, input);
     case 'ChoiceAnswer':
       return answerChoice(draft, input);
     case 'ToolsetsResult':
@@ -123,6 +125,7 @@ export function causeOf(input: ThreadInput): Cause {
     case 'MigrationRequest':
     case 'ScheduleRequest':
     case 'UnscheduleRequest':
+    case 'AssignmentRequest':
       return { kind: 'request', id: input.requestId };
     case 'ExternalEvent':
       return { kind: 'event', id: input.requestId };

@@ -122,6 +122,17 @@ export interface ForgetLogin {
   readonly toolCallId: string;
 }
 
+/** How far an approval is that needs several, or that was changed while it is open. */
+export interface QuestionProgress {
+  /** Of the last event that changed the question. */
+  readonly position: number;
+  readonly needed: number;
+  /** Labels of those whose approval counts. */
+  readonly approvedBy: readonly string[];
+  /** Position of the event with the arguments that it is about; null: the model's. */
+  readonly editedAt: number | null;
+}
+
 /** One question to a person, as of its last change. */
 export interface AskedQuestion {
   /** The choice's; a login has the id of its call. */
@@ -134,6 +145,10 @@ export interface AskedQuestion {
   readonly asked: number;
   readonly since: number;
   readonly expiresAt: number;
+  /** Labels of the people whose task it is; absent for none. */
+  readonly assignees?: readonly string[];
+  /** Absent for a question that one answer ends, while nothing has changed it. */
+  readonly progress?: QuestionProgress;
   /** Of the event that ended it; null while it is open. */
   readonly settled: { readonly position: number; readonly at: number } | null;
 }

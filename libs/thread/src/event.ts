@@ -177,7 +177,34 @@ export type ThreadEvent =
       readonly question?: string;
       /** For an approval: characters in the arguments that can deceive a reader, by name and place. */
       readonly warnings?: readonly string[];
+      /** Labels of the people whose task it is; absent for none. */
+      readonly assignees?: readonly string[];
+      /** For an approval: credentials that must allow the call; absent for one. */
+      readonly approvalsNeeded?: number;
       readonly expiresAt: number;
+    }
+  /** The choice is the task of these people now. */
+  | {
+      readonly type: 'ChoiceAssigned';
+      readonly choiceId: string;
+      readonly assignees: readonly string[];
+      readonly by: string;
+    }
+  /** An approval counts, and more are needed. With other arguments than were shown it voids the earlier ones. */
+  | {
+      readonly type: 'ApprovalCounted';
+      readonly choiceId: string;
+      readonly by: string;
+      /** Names what approved; two approvals of one credential are one. */
+      readonly credential: string;
+      /** The credential is good for one answer. */
+      readonly once?: true;
+      /** It would allow the tool for the thread. */
+      readonly forThread?: true;
+      readonly reason?: string;
+      /** From now on the choice is about these arguments. */
+      readonly edited?: true;
+      readonly argumentsAllowed?: Readonly<Record<string, unknown>>;
     }
   | {
       readonly type: 'ChoiceSettled';

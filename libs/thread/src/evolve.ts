@@ -5,7 +5,7 @@ import { threadLimits } from './policy.ts';
 import { type Choice, dayOf, queuedMessage, type Thread, tokensOn } from './thread.ts';
 import { newCall, rejectCallback, withCall, withoutCall } from './evolve/call.ts';
 import { changeCall } from './evolve/changed-call.ts';
-import { settleChoice } from './evolve/choice.ts';
+import { assignChoice, countApproval, settleChoice } from './evolve/choice.ts';
 import { openSubscription, receiveEvent } from './evolve/subscription.ts';
 import { fireTimer, setTimer, withoutReasons, withoutTimer } from './evolve/timer.ts';
 import { inUsageDay } from './evolve/usage.ts';
@@ -208,6 +208,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         expiresAt,
         since: at,
         position: thread.position,
+        ...(event.assignees === undefined ? {} : { assignees: event.assignees }),
+        ...(event.approvalsNeeded === undefined ? {} : { approvalsNeeded: event.approvalsNeeded }),
       };
       const waiting = changeCall(thread, toolCallId, (call) => ({
         ...call,
@@ -216,6 +218,10 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       }));
       return { ...waiting, choices: { ...thread.choices, [choiceId]: choice } };
     }
+    case 'ChoiceAssigned':
+      return assignChoice(thread, event);
+    case 'ApprovalCounted':
+      return countApproval(thread, event);
     case 'ChoiceSettled':
       return settleChoice(thread, event);
     case 'TimerSet':

@@ -210,6 +210,25 @@ export interface ChoiceAnswer {
   readonly decidedBy: string | null;
   /** Only with the decision `allow`: other arguments than the model's. Absent in inputs of earlier releases. */
   readonly edit?: ArgumentsEdit;
+  /**
+   * Names what answers: a key, a link, or the user of a token. Two approvals of one credential are one. Absent in
+   * inputs of earlier releases.
+   */
+  readonly credential?: string;
+  /** The credential is good for one answer. */
+  readonly once?: true;
+  /** SHA-256 of the JSON of the arguments that were shown; absent where it does not matter. */
+  readonly shown?: string;
+}
+
+/** From now on the choice is the task of these people. */
+export interface AssignmentRequest {
+  readonly kind: 'AssignmentRequest';
+  readonly id: string;
+  readonly requestId: string;
+  readonly choiceId: string;
+  readonly assignees: readonly string[];
+  readonly by: string;
 }
 
 export interface ArgumentsEdit {
@@ -389,6 +408,7 @@ export type ClientInput =
   | ScheduleRequest
   | UnscheduleRequest
   | ExternalEvent
+  | AssignmentRequest
   | ChoiceAnswer;
 
 export type ThreadInput =

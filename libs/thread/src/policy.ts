@@ -3,7 +3,17 @@
 
 export type InterruptPolicy = 'cancel' | 'keep' | 'queue' | 'reject';
 export type ApprovalMode = 'none' | 'destructive' | 'all';
-export type ToolApproval = 'always' | 'never';
+/** `TeamApproval`: always, and by whom. */
+export type ToolApproval = 'always' | 'never' | TeamApproval;
+
+/** Spelt as in the API: what is named by tools is handed on untouched. */
+export interface TeamApproval {
+  readonly mode: 'always';
+  /** Credentials that must allow the call; default 1. */
+  readonly approvals_needed?: number;
+  /** Labels of the people whose task it is. */
+  readonly assignees?: readonly string[];
+}
 
 export interface Policies {
   /** What a user message does to calls that are pending. */

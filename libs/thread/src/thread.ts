@@ -76,6 +76,26 @@ export interface Choice {
   readonly expiresAt: number;
   readonly since: number;
   readonly position: number;
+  /** Labels of the people whose task it is. */
+  readonly assignees?: readonly string[];
+  /** Credentials that must allow the call; absent for one. */
+  readonly approvalsNeeded?: number;
+  /** Those that count so far. */
+  readonly approvals?: readonly Approval[];
+  /** Credentials for one answer whose approvals count no more, because the arguments were changed. */
+  readonly spent?: readonly string[];
+  /** Position of the event with the arguments that it is about, where a person has changed them. */
+  readonly editedAt?: number;
+  /** Position of the last event that changed it while it is open. */
+  readonly changedAt?: number;
+}
+
+/** An approval that counts while others are missing. */
+export interface Approval {
+  readonly by: string;
+  readonly credential: string;
+  readonly once: boolean;
+  readonly forThread: boolean;
 }
 
 export interface Timer {

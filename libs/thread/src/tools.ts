@@ -1,4 +1,5 @@
 // Queries about the tools a thread has loaded.
+import type { TeamApproval } from './policy.ts';
 import type { Thread } from './thread.ts';
 import type { LoadedToolset } from './toolset.ts';
 
@@ -11,9 +12,16 @@ export function toolsetOf(thread: Thread, operation: string): LoadedToolset | un
 export function needsApproval(thread: Thread, toolset: LoadedToolset, operation: string): boolean {
   const { mode, tools } = thread.policies.approve;
   const own = Object.hasOwn(tools, operation) ? tools[operation] : undefined;
-  if (own !== undefined) return own === 'always';
+  if (own !== undefined) return own !== 'never';
   if (mode === 'none') return false;
   return mode === 'all' || toolset.destructive.includes(operation);
+}
+
+/** Who is asked to allow a call of this tool, and how many must; empty for one person of any name. */
+export function teamOf({ policies }: Pick<Thread, 'policies'>, operation: string): Omit<TeamApproval, 'mode'> {
+  const { tools } = policies.approve;
+  const own = Object.hasOwn(tools, operation) ? tools[operation] : undefined;
+  return typeof own === 'object' ? own : {};
 }
 
 /** Milliseconds a call of this tool may stay pending, or null for ever. R58 */

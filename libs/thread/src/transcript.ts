@@ -134,6 +134,8 @@ export function extendTranscript(
     case 'ChildSpawned':
     case 'TitleSet':
     case 'ChoiceSettled':
+    case 'ChoiceAssigned':
+    case 'ApprovalCounted':
     case 'ScheduleSet':
     case 'ScheduleRemoved':
     case 'MigrationStarted':

@@ -8,7 +8,7 @@ import type { RecordedEvent } from './event.ts';
 import { inputIds, type RequestedCall, type ThreadInput } from './input.ts';
 import type { ModelMessage } from './model-message.ts';
 import { isOwed } from './owed.ts';
-import type { ApprovalMode, InterruptPolicy, Limits } from './policy.ts';
+import type { ApprovalMode, InterruptPolicy, Limits, Policies } from './policy.ts';
 import {
   type AgentOptions,
   after,
@@ -48,7 +48,14 @@ const agents: fc.Arbitrary<AgentOptions> = fc.record({
     onInterrupt: policy,
     onInterruptHuman: policy,
     eventStyle: fc.constantFrom('kind' as const, 'reserved' as const),
-    approve: fc.record({ mode: fc.constantFrom<ApprovalMode>('none', 'destructive', 'all'), tools: fc.constant({}) }),
+    approve: fc.record({
+      mode: fc.constantFrom<ApprovalMode>('none', 'destructive', 'all'),
+      tools: fc.constantFrom<Policies['approve']['tools']>(
+        {},
+        {},
+        { delete_everything: { mode: 'always', approvals_needed: 2, assignees: ['ann'] } },
+      ),
+    }),
   }),
   limits: fc.record({
     completionsPerWakeMax: fc.constantFrom(2, 50),
@@ -107,6 +114,25 @@ const staleAnswer = (scene: Scene, n: number): ThreadInput => {
   return { ...answered('stale')(scene), id: inputIds.completion(completionId), completionId };
 };
 
+const openChoice = (scene: Scene, n: number): string => {
+  const open = Object.keys(scene.thread.choices);
+  return open[n % Math.max(1, open.length)] ?? 'chc_none';
+};
+
+/** An approval of one of several people; with other arguments, or those that are shown. */
+const byCredential =
+  (credential: string, args: Readonly<Record<string, unknown>>, isEdit: boolean, n: number, requestId: string) =>
+  (scene: Scene): ThreadInput => {
+    const choiceId = openChoice(scene, n);
+    const call = callOf(scene.thread, scene.thread.choices[choiceId]?.toolCallId ?? '');
+    const of = `#${JSON.stringify(call?.arguments)}`;
+    return {
+      ...{ kind: 'ChoiceAnswer', id: `c:${requestId}`, requestId, choiceId, reason: null, decidedBy: null },
+      ...{ answer: { answer: 'decision', decision: 'allow' }, credential },
+      ...(isEdit ? { edit: { arguments: args, of } } : {}),
+    };
+  };
+
 /** Names are unique by their place in the walk, so that no client request is sent twice under one id by accident. */
 const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
   { weight: 6, arbitrary: fc.constant((place: number) => said(`msg_${place}`)) },
@@ -154,6 +180,23 @@ const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
         (place: number) =>
           decided(how, n, `req_${place}`),
     ),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(fc.constantFrom('ann', 'ben'), fc.nat(3), index).map(
+      ([credential, n, at]) =>
+        (place: number) =>
+          byCredential(credential, { city: n }, n < 2, at, `req_${place}`),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('ann', 'ben'), index)
+      .map(([label, n]) => (place: number) => (scene: Scene): ThreadInput => ({
+        ...{ kind: 'AssignmentRequest', id: `c:req_${place}`, requestId: `req_${place}`, by: 'ops' },
+        ...{ choiceId: openChoice(scene, n), assignees: [label] },
+      })),
   },
   { weight: 2, arbitrary: fc.constant((place: number) => retry(`req_${place}`)) },
   {
@@ -364,10 +407,19 @@ describe('over random walks', () => {
       fc.property(walks, (plan) => {
         const scene = walk(plan);
         const requested = new Map(ofType(scene, 'ToolCallRequested').map((event) => [event.toolCallId, event]));
+        const callOfChoice = new Map(
+          ofType(scene, 'ChoiceRequested').map((event) => [event.choiceId, event.toolCallId]),
+        );
+        const allowed = new Map(
+          ofType(scene, 'ChoiceSettled').flatMap(({ choiceId, argumentsAllowed }) =>
+            argumentsAllowed === undefined ? [] : [[callOfChoice.get(choiceId), argumentsAllowed]],
+          ),
+        );
         const dispatched = scene.effects.filter((effect) => effect.do === 'InvokeTool');
         expect(new Set(dispatched.map((effect) => effect.id)).size).toBe(dispatched.length);
         for (const effect of dispatched) {
-          const { operation, arguments: args } = requested.get(effect.toolCallId) ?? {};
+          const { operation, arguments: asked } = requested.get(effect.toolCallId) ?? {};
+          const args = allowed.get(effect.toolCallId) ?? asked;
           expect({ operation, args }).toEqual({ operation: effect.operation, args: effect.arguments });
         }
       }),
@@ -546,6 +598,8 @@ describe('over random walks', () => {
         'CallbackRejected',
         'ChoiceRequested',
         'ChoiceSettled',
+        'ChoiceAssigned',
+        'ApprovalCounted',
         'TimerSet',
         'TimerFired',
         'TurnInterrupted',

@@ -53,6 +53,7 @@ export function QuestionCard({ question }: { readonly question: Question }): Rea
           {plainText(warning)}
         </p>
       ))}
+      <Team question={question} />
       {kind === 'approval' ? <Approval question={question} /> : <Choices question={question} />}
       <p className="row quiet">
         <span>
@@ -65,6 +66,23 @@ export function QuestionCard({ question }: { readonly question: Question }): Rea
         />
       </p>
     </article>
+  );
+}
+
+/** Whose task it is, and how many of those who must allow it have done so. */
+function Team({ question }: { readonly question: Question }): ReactElement | null {
+  const { assignees = [], approvals_needed: needed, approved_by: approvedBy = [] } = question;
+  if (assignees.length === 0 && needed === undefined) return null;
+  const by = approvedBy.length === 0 ? '' : ` (${plainLine(approvedBy.join(', '), 120)})`;
+  return (
+    <p className="row quiet">
+      {needed === undefined ? null : (
+        <span>
+          {approvedBy.length} of {needed} approvals{by}
+        </span>
+      )}
+      {assignees.length === 0 ? null : <span>for {plainLine(assignees.join(', '), 120)}</span>}
+    </p>
   );
 }
 

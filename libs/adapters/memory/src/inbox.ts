@@ -48,11 +48,12 @@ function byAge(one: Question, other: Question): number {
 }
 
 const matching =
-  ({ status, kind, agent, agents, thread }: QuestionFilter) =>
+  ({ status, kind, agent, assignee, agents, thread }: QuestionFilter) =>
   (question: Question): boolean =>
     (question.settled === null) === (status === 'open') &&
     (kind === undefined || question.kind === kind) &&
     (agent === undefined || question.agent === agent) &&
+    (assignee === undefined || (question.assignees ?? []).includes(assignee)) &&
     (agents === undefined || agents.includes(question.agent)) &&
     (thread === undefined || question.thread === thread);
 

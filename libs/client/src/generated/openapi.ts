@@ -279,6 +279,34 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
+        /**
+         * Say whose task it is
+         * @description Labels give no permission: every key that may answer choices may answer this one. Rows of lists follow a moment later.
+         *
+         *     Needs a key with the scope `approvals:write`.
+         */
+        patch: operations["assignChoice"];
+        trace?: never;
+    };
+    "/v1/choices/{chc}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A link with which a person without a key answers this approval, once
+         * @description The page behind it shows the call and its arguments, and has a form with the answers in `can`; opening it changes nothing. The link works once, until it expires, and only while the call has the arguments that it has now; `choice_settled` names `for`. Give it to one person: it is a credential.
+         *
+         *     Needs a key with the scope `approvals:write`.
+         */
+        post: operations["createAnswerLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -853,7 +881,7 @@ export interface paths {
         put?: never;
         /**
          * Decide; the first answer stays
-         * @description A second answer is 409; the problem’s `settled` has the first one.
+         * @description A second answer is 409; the problem’s `settled` has the first one. Where several must allow a call, each of them needs another credential, and the choice stays open until there are as many as it needs; other `arguments` void the approvals before them, and the first denial ends it.
          *
          *     Needs a key with the scope `approvals:write`, or a thread token that can `answer`.
          */
@@ -1825,6 +1853,18 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description The address of a page with the question, which is shown this once. */
+        AnswerLink: {
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
+            expires_at: string;
+            /** @description Its id: opaque, and sorted by time. */
+            id: string;
+            /** @description The address. */
+            url: string;
+        };
         /** @description A new key. */
         ApiKey: {
             /** @description Its id: opaque, and sorted by time. */
@@ -1855,6 +1895,57 @@ export interface components {
             revoked_at: string | null;
             /** @description What the key may do. */
             scopes: string[];
+        };
+        /** @description An approval counts, and the call waits for others. The one that is the last ends the choice instead. */
+        ApprovalCountedEvent: {
+            /** @description The arguments that the choice is about from now on. */
+            arguments_allowed?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description A label of the person. */
+            by: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the choice. */
+            choice_id: string;
+            /** @description Id of the key, link or user whose approval it is: two of one credential are one. */
+            credential: string;
+            /**
+             * @description The arguments were changed: earlier approvals count no more.
+             * @constant
+             */
+            edited?: true;
+            /**
+             * @description It would allow the tool for the thread, if all say so.
+             * @constant
+             */
+            for_thread?: true;
+            /**
+             * @description The credential was good for one answer: a link.
+             * @constant
+             */
+            once?: true;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Why, in the words of the person. */
+            reason?: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "approval_counted";
+        };
+        /** @description The people whose task a choice is from now on; none for an empty list. */
+        Assignment: {
+            /** @description Labels of the people whose task it is. */
+            assignees: string[];
         };
         /** @description A JSON Web Key Set: the public keys that sign roots of exports. */
         AuditKeys: {
@@ -2027,16 +2118,24 @@ export interface components {
         };
         /** @description A question that waits for a person: of a tool, or an approval of the runtime. */
         Choice: {
+            /** @description How many must allow the call, each with another credential; absent for one. */
+            approvals_needed?: number;
+            /** @description Labels of those whose approval counts so far. */
+            approved_by?: string[];
             /** @description Arguments of the call, as the model gave them. */
             arguments?: {
                 [key: string]: unknown;
             };
             /** @description SHA-256 of the arguments that are shown; an answer may name it, and is refused when it differs. */
             arguments_hash?: string;
+            /** @description Labels of the people whose task it is. */
+            assignees?: string[];
             /** @description The possible answers. */
             choices: string[];
             /** @description Index of the answer that counts when none is given in time. */
             default: number;
+            /** @description Whether the arguments were changed before they were allowed. */
+            edited?: boolean;
             /**
              * Format: date-time
              * @description When it ends by itself.
@@ -2089,14 +2188,43 @@ export interface components {
             /** @description Of a question: index of the answer. */
             selected?: number;
         };
+        /** @description A choice is the task of these people from now on. */
+        ChoiceAssignedEvent: {
+            /** @description Labels of the people; none for an empty list. */
+            assignees: string[];
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description What said so: the name of a key. */
+            by: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the choice. */
+            choice_id: string;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "choice_assigned";
+        };
         /** @description A person is asked: an approval of the runtime, or a question of a tool. */
         ChoiceRequestedEvent: {
+            /** @description Of an approval: how many must allow the call, where it is not one. */
+            approvals_needed?: number;
             /** @description Of an approval: the exact arguments that it is about. */
             arguments?: {
                 [key: string]: unknown;
             };
             /** @description Of an approval: SHA-256 of the arguments. */
             arguments_hash?: string;
+            /** @description Labels of the people whose task it is. */
+            assignees?: string[];
             /**
              * Format: date-time
              * @description When it happened: RFC 3339, UTC, milliseconds.
@@ -2144,7 +2272,7 @@ export interface components {
              * @description When it happened: RFC 3339, UTC, milliseconds.
              */
             at: string;
-            /** @description What ended it: `decided_by` of the answer, or a word such as `deadline` or `tool`. */
+            /** @description What ended it: labels of all whose approval counted (`decided_by`, else whom a link was made for, the user of a token, or the name of the key), or a word such as `deadline` or `tool`. */
             by: string;
             /** @description The input that led to it. */
             cause: components["schemas"]["Cause"];
@@ -2503,12 +2631,18 @@ export interface components {
         InboxRow: {
             /** @description Name of the agent. */
             agent: string;
+            /** @description How many must allow the call, each with another credential; absent for one. */
+            approvals_needed?: number;
+            /** @description Labels of those whose approval counts so far. */
+            approved_by?: string[];
             /** @description Arguments of the call, as the model gave them. */
             arguments?: {
                 [key: string]: unknown;
             };
             /** @description SHA-256 of the arguments that are shown; an answer may name it, and is refused when it differs. */
             arguments_hash?: string;
+            /** @description Labels of the people whose task it is. */
+            assignees?: string[];
             /** @description Who or what ended it. */
             by?: string;
             /** @description The possible answers. */
@@ -2588,6 +2722,24 @@ export interface components {
             tool_timeout_ms: {
                 [key: string]: number | null;
             };
+        };
+        /** @description What the link allows, for whom, and for how long. */
+        LinkRequest: {
+            /**
+             * @description The answers that the page offers.
+             * @default [
+             *       "allow",
+             *       "deny"
+             *     ]
+             */
+            can?: ("allow" | "deny")[];
+            /** @description A label of the person that it is for; the log names it where it answers. */
+            for: string;
+            /**
+             * @description Seconds for which the token is valid.
+             * @default 86400
+             */
+            ttl_s?: number;
         };
         /** @description A toolset as the thread uses it. */
         LoadedToolset: {
@@ -2997,11 +3149,21 @@ export interface components {
                      */
                     mode?: "none" | "destructive" | "all";
                     /**
-                     * @description By name of the tool: `always` or `never` needs approval, whatever `mode` says.
+                     * @description By name of the tool: `always` or `never` needs approval, whatever `mode` says. As an object with `mode: "always"`: `approvals_needed`, how many must allow the call, each with another key, link or user’s token (1 to 20; the first denial ends it), and `assignees`, labels of the people whose task it is (at most 50).
                      * @default {}
                      */
                     tools?: {
-                        [key: string]: "always" | "never";
+                        [key: string]: ("always" | "never") | {
+                            /** @description How many must allow the call, each with another credential; absent for one. */
+                            approvals_needed?: number;
+                            /** @description Labels of the people whose task it is. */
+                            assignees?: string[];
+                            /**
+                             * @description Which calls need approval where `tools` says nothing.
+                             * @constant
+                             */
+                            mode: "always";
+                        };
                     };
                 };
                 /**
@@ -3451,7 +3613,14 @@ export interface components {
                 mode: string;
                 /** @description By name of the tool: `always` or `never` needs approval, whatever `mode` says. */
                 tools: {
-                    [key: string]: string;
+                    [key: string]: string | {
+                        /** @description How many must allow the call, each with another credential; absent for one. */
+                        approvals_needed?: number;
+                        /** @description Labels of the people whose task it is. */
+                        assignees?: string[];
+                        /** @description Which calls need approval where `tools` says nothing. */
+                        mode: string;
+                    };
                 };
             };
             /** @description Whether tool servers are told to end subscriptions when the thread closes. */
@@ -5510,6 +5679,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description - [`CHOICE_SETTLED`](/errors/CHOICE_SETTLED): This choice was answered, or its call was stopped, before this answer came. */
+        CHOICE_SETTLED: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description - [`FORBIDDEN`](/errors/FORBIDDEN): The key or token lacks the scope, or `Host` or `Origin` is not one that this server answers to. */
         FORBIDDEN: {
             headers: {
@@ -5546,9 +5725,23 @@ export interface components {
         /**
          * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
          *     - [`CHOICE_SETTLED`](/errors/CHOICE_SETTLED): This choice was answered, or its call was stopped, before this answer came.
-         *     - [`CHOICE_CHANGED`](/errors/CHOICE_CHANGED): The answer is about other arguments than the call has.
          */
-        "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED": {
+        "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`CHOICE_SETTLED`](/errors/CHOICE_SETTLED): This choice was answered, or its call was stopped, before this answer came.
+         *     - [`CHOICE_CHANGED`](/errors/CHOICE_CHANGED): The answer is about other arguments than the call has.
+         *     - [`APPROVAL_COUNTED`](/errors/APPROVAL_COUNTED): The call needs several approvals, and one of this key, user or link counts already.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED-APPROVAL_COUNTED": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -6546,6 +6739,8 @@ export interface operations {
             query?: {
                 /** @description Name of the agent. */
                 agent?: string;
+                /** @description Label of a person whose task it is. */
+                assignee?: string;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
                 /** @description What it is. */
@@ -6703,7 +6898,129 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED-APPROVAL_COUNTED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assignChoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the choice. */
+                chc: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "assignees": [
+                 *         "ann@example.com"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Assignment"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboxRow"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["CHOICE_SETTLED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createAnswerLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the choice. */
+                chc: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "for": "ann@example.com",
+                 *       "ttl_s": 3600,
+                 *       "can": [
+                 *         "allow",
+                 *         "deny"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["LinkRequest"];
+            };
+        };
+        responses: {
+            /** @description It was made. */
+            201: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerLink"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -8659,7 +8976,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED-APPROVAL_COUNTED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];

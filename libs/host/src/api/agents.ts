@@ -2,7 +2,7 @@
 import { providerNames } from '@dormouse/adapter-model';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { z } from 'zod';
-import { httpUrl, listOf, listQuery, name, time } from './field.ts';
+import { assignees, httpUrl, listOf, listQuery, name, time } from './field.ts';
 import { admin, operation, reader } from './operation.ts';
 import { agentLimits, agentPolicies } from './reference/event-parts.ts';
 
@@ -41,6 +41,12 @@ const model = z.strictObject({
   ),
 });
 
+const teamApproval = z.strictObject({
+  mode: z.literal('always'),
+  approvals_needed: z.int().min(1).max(20).optional(),
+  assignees: assignees.optional(),
+});
+
 const interruptPolicy = z.enum(['cancel', 'keep', 'queue', 'reject']);
 
 const policies = z.strictObject({
@@ -68,8 +74,8 @@ const policies = z.strictObject({
           'Which calls wait for a person’s approval where `tools` says nothing: `none`, those whose manifest calls the tool `destructive`, or `all`.',
         ),
         tools: says(
-          z.record(z.string().max(128), z.enum(['always', 'never'])).default({}),
-          'By name of the tool: `always` or `never` needs approval, whatever `mode` says.',
+          z.record(z.string().max(128), z.union([z.enum(['always', 'never']), teamApproval])).default({}),
+          'By name of the tool: `always` or `never` needs approval, whatever `mode` says. As an object with `mode: "always"`: `approvals_needed`, how many must allow the call, each with another key, link or user’s token (1 to 20; the first denial ends it), and `assignees`, labels of the people whose task it is (at most 50).',
         ),
       })
       .prefault({}),

@@ -1,6 +1,6 @@
 // The inbox: what waits for people over all threads of the tenant, and their answers.
 import { z } from 'zod';
-import { accepted, id, limitOf, listOf, time } from './field.ts';
+import { accepted, assignees, id, limitOf, listOf, time } from './field.ts';
 import { answerer, operation, reader } from './operation.ts';
 import { choice, choiceAnswer } from './thread-details.ts';
 
@@ -9,6 +9,7 @@ export const inboxQuery = z.strictObject({
   kind: z.enum(['tool', 'approval', 'oauth']).optional(),
   agent: z.string().min(1).max(200).optional(),
   thread: id.optional(),
+  assignee: id.optional(),
   limit: limitOf(50, 200),
   cursor: z.string().max(2_000).optional(),
 });
@@ -26,7 +27,6 @@ export const inboxRow = choice
     selected: z.int().optional(),
     by: z.string().optional(),
     reason: z.string().optional(),
-    edited: z.boolean().optional(),
   })
   .meta({
     id: 'InboxRow',
@@ -52,6 +52,10 @@ export const decisionBatch = z
     description: 'Approvals, each decided on its own; a malformed entry decides none of them.',
   });
 
+export const assignment = z
+  .strictObject({ assignees })
+  .meta({ id: 'Assignment', description: 'The people whose task a choice is from now on; none for an empty list.' });
+
 const tag = 'choices';
 
 export const choiceOperations = {
@@ -74,7 +78,19 @@ export const choiceOperations = {
     access: { ...answerer, thread: 'found_later' },
     body: choiceAnswer,
     answers: { 202: accepted },
-    problems: ['CHOICE_SETTLED', 'CHOICE_CHANGED'],
+    problems: ['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED'],
+  }),
+  assign: operation({
+    id: 'assignChoice',
+    method: 'PATCH',
+    path: '/v1/choices/{chc}',
+    tag,
+    summary: 'Say whose task it is',
+    access: { scope: 'approvals:write', ability: null },
+    audit: { action: 'choice.assigned', target: '{chc}' },
+    body: assignment,
+    answers: { 200: inboxRow },
+    problems: ['CHOICE_SETTLED'],
   }),
   batch: operation({
     id: 'decideBatch',

@@ -12,6 +12,12 @@ export const name = z
   );
 
 export const id = z.string().min(1).max(idCharactersMax);
+/** Labels of the people whose task something is. */
+export const assignees = z
+  .array(id)
+  .max(50)
+  .refine((labels) => new Set(labels).size === labels.length, 'names an assignee twice');
+
 export const shortText = z.string().min(1).max(500);
 
 /** Absolute, http or https, without credentials. The outbound guard decides which URLs may be called. */

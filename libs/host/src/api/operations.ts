@@ -7,6 +7,7 @@ import { aiSdkOperations } from './ai-sdk.ts';
 import { auditOperations } from './audit.ts';
 import { backupOperations } from './backups.ts';
 import { choiceOperations } from './choices.ts';
+import { linkOperations } from './people/links.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
 import { installationAdmin, type Operation, operation } from './operation.ts';
@@ -58,6 +59,7 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(messageOperations),
   ...Object.values(threadDetailOperations),
   ...Object.values(choiceOperations),
+  ...Object.values(linkOperations),
   ...Object.values(aiSdkOperations),
   ...Object.values(agUiOperations),
   ...Object.values(threadTokenOperations),

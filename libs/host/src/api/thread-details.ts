@@ -111,6 +111,10 @@ export const choice = z
     arguments_hash: z.string().optional(),
     warnings: z.array(z.string()).optional(),
     expires_at: time,
+    assignees: z.array(z.string()).optional(),
+    approvals_needed: z.int().optional(),
+    approved_by: z.array(z.string()).optional(),
+    edited: z.boolean().optional(),
     thread_id: z.string().optional(),
   })
   .meta({ id: 'Choice' });
@@ -411,7 +415,7 @@ export const threadDetailOperations = {
     access: answerer,
     body: choiceAnswer,
     answers: { 202: accepted },
-    problems: ['CHOICE_SETTLED', 'CHOICE_CHANGED'],
+    problems: ['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED'],
   }),
   blob: operation({
     id: 'getBlob',

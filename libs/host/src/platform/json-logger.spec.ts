@@ -5,12 +5,14 @@ describe('log fields', () => {
   it('I-23 lose whatever could be a credential', () => {
     const fields = {
       url: 'POST /callback/AbC-123_x?y',
+      page: 'GET /answer/dal_a.b.c',
       stream: '/events?access_token=dtt_a.b&x=1',
       header: 'Bearer dmk_12',
       count: 3,
     };
     expect(redacted(fields)).toEqual({
       url: 'POST /callback/[redacted]',
+      page: 'GET /answer/[redacted]',
       stream: '/events?access_token=[redacted]&x=1',
       header: 'Bearer [redacted]',
       count: 3,

@@ -49,9 +49,9 @@ function traceFields(): object {
   return context === null ? {} : { trace_id: context.traceId, span_id: context.spanId };
 }
 
-const credentials = /(\/callback\/(?!\{token\})|access_token=|bearer\s+)[^\s"'&]+/gi;
+const credentials = /(\/(?:callback|answer)\/(?!\{token\})|access_token=|bearer\s+)[^\s"'&]+/gi;
 
-/** Callback paths, tokens in queries and bearer credentials never reach a log. I-23 */
+/** Callback paths, answer links, tokens in queries and bearer credentials never reach a log. I-23 */
 export function redacted(fields: LogFields = {}): LogFields {
   const entries = Object.entries(fields).map(
     ([name, value]) =>

@@ -122,6 +122,33 @@ export function inboxContract(name: string, make: () => Promise<UnderTest<Inbox>
       expect(await idsOf(tenant, { status: 'settled' })).toEqual([]);
     });
 
+    it('I1 I3 has whose task a question is, and how far it is, and finds it by that', async () => {
+      const inbox = await opened.get();
+      const tenant = freshTenant();
+      const progress = { position: 7, needed: 2, approvedBy: [], editedAt: null };
+      const [one, two] = [questionOf({ tenant, assignees: ['ann', 'ben'], progress }), questionOf({ tenant })];
+      await inbox.put([one, two, questionOf({ assignees: ['ann'] })]);
+      expect(await inbox.get(tenant, one.id)).toEqual(one);
+      const of = (assignee: string, status: 'open' | 'settled' = 'open'): Promise<readonly string[]> =>
+        idsOf(tenant, { status, assignee });
+      expect([await of('ann'), await of('ben'), await of('cleo')]).toEqual([[one.id], [one.id], []]);
+      expect(await idsOf(tenant, { status: 'open', assignee: 'ann', kind: 'tool' })).toEqual([]);
+      const counted = { ...one, assignees: ['cleo'], progress: { ...progress, position: 9, approvedBy: ['ann'] } };
+      await inbox.put([counted]);
+      await inbox.put([one]); // comes again, late
+      expect(await inbox.get(tenant, one.id)).toEqual(counted);
+      expect([await of('ann'), await of('cleo')]).toEqual([[], [one.id]]);
+      expect(await inbox.openOf(tenant, [one.family])).toEqual([counted]);
+      const more = Array.from({ length: 5 }, () => questionOf({ tenant, assignees: ['cleo'] }));
+      await inbox.put(more);
+      expect(await of('cleo')).toEqual([one.id, ...more.map(({ id }) => id)]);
+      const { assignees: _none, ...released } = counted;
+      await inbox.put([settledAt(released, 11)]);
+      expect([await of('cleo'), await of('cleo', 'settled')]).toEqual([more.map(({ id }) => id), []]);
+      await inbox.put(more.map((each) => settledAt(each)));
+      expect(await of('cleo', 'settled')).toEqual(more.map(({ id }) => id).toReversed());
+    });
+
     it('gives the open questions of families, at once', async () => {
       const inbox = await opened.get();
       const tenant = freshTenant();

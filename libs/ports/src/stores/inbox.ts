@@ -8,6 +8,7 @@
 //       question that was there when the first was read.
 //   I3. Every filter alone is answered by an index; another tenant's questions are never found.
 import type { Page, PageRequest } from '../registry/registry.ts';
+import type { QuestionProgress } from '@dormouse/thread';
 import type { ThreadKey } from '../log/thread-key.ts';
 
 export type QuestionKind = 'approval' | 'tool' | 'oauth';
@@ -28,6 +29,10 @@ export interface Question extends ThreadKey {
   readonly asked: number;
   readonly since: number;
   readonly expiresAt: number;
+  /** Labels of the people whose task it is, each once; absent for none. */
+  readonly assignees?: readonly string[];
+  /** Absent for a question that one answer ends, while nothing has changed it. */
+  readonly progress?: QuestionProgress;
   /** Of the event that ended it; null while it is open. */
   readonly settled: { readonly position: number; readonly at: number } | null;
 }
@@ -36,6 +41,8 @@ export interface QuestionFilter {
   readonly status: 'open' | 'settled';
   readonly kind?: QuestionKind;
   readonly agent?: string;
+  /** Of those whose task it is. */
+  readonly assignee?: string;
   /** Of threads of any of these. */
   readonly agents?: readonly string[];
   readonly thread?: string;
@@ -54,7 +61,8 @@ export interface Inbox {
 export const familyQuestionsMax = 1_000;
 
 /** The position of a question's last change. */
-export const lastChangeOf = ({ asked, settled }: Question): number => settled?.position ?? asked;
+export const lastChangeOf = ({ asked, progress, settled }: Question): number =>
+  settled?.position ?? progress?.position ?? asked;
 
 /** Whether `next` stays when `known` is there. (I1) */
 export const isLaterQuestion = (next: Question, known: Question): boolean =>

@@ -110,6 +110,7 @@ export const inputKinds = [
   'ScheduleRequest',
   'UnscheduleRequest',
   'ExternalEvent',
+  'AssignmentRequest',
   'ChoiceAnswer',
   'ToolsetsResult',
   'MigrationResult',

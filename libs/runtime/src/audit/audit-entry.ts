@@ -17,6 +17,7 @@ export const auditActions = [
   'tool_server.resumed',
   'choice.allowed',
   'choice.denied',
+  'choice.assigned',
   'link.created',
   'token.created',
   'token.revoked',

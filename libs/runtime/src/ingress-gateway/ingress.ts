@@ -13,6 +13,8 @@ import type {
 import { type AuditApi, type AuditSigner, createAuditApi } from '../audit/audit-api.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
+import { createAnswerLinks } from './access/answer-link.ts';
+import { type AnswerLinkApi, createAnswerLinkApi } from './write/answer-links.ts';
 import { createKeyApi, type KeyApi } from './access/api-keys.ts';
 import { blobReader, type ReadBlob } from './read/blob-reader.ts';
 import { type ChoiceApi, createChoiceApi } from './write/choices.ts';
@@ -80,7 +82,7 @@ export interface IngressPorts extends IngressStores {
   readonly validateArguments: ValidateArguments | null;
   /** Where a tenant has no quota of its own. Default: the standard ones. */
   readonly quotas?: Partial<ShownQuotas>;
-  /** Signs thread tokens; the same in every process, kept out of every store. */
+  /** Signs thread tokens and answer links; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
   readonly auditSigner: AuditSigner;
   /** Signed deliveries of sources. Default: at no address, by the clock above, and without a log. */
@@ -116,6 +118,7 @@ export interface Ingress {
   readonly requests: RequestApi;
   readonly choices: ChoiceApi;
   readonly inbox: InboxApi;
+  readonly answerLinks: AnswerLinkApi;
   readonly chats: Chats;
   readonly toolCalls: ToolCallApi;
   readonly turns: TurnApi;
@@ -151,6 +154,7 @@ export function createIngress(given: IngressPorts): Ingress {
   const watchTurn = createTurnWait(ports);
   const probe = createProbe(ports);
   const choices = createChoiceApi(ports);
+  const inbox = createInboxApi(ports, choices);
   const threads = createThreadApi(ports);
   const deliver = createDeliver(ports, threads);
   const messages = createMessageApi(ports);
@@ -176,7 +180,8 @@ export function createIngress(given: IngressPorts): Ingress {
     readable: createReadableApi(ports),
     requests,
     choices,
-    inbox: createInboxApi(ports, choices),
+    inbox,
+    answerLinks: createAnswerLinkApi({ ...ports, links: createAnswerLinks(given), records, inbox, choices }),
     toolCalls: createToolCallApi(ports),
     turns: createTurnApi(ports),
     events: createEventApi(ports),

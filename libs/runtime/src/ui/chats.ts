@@ -166,7 +166,12 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
       }
       for (const { choiceId, answer, thread = key.thread } of answers) {
         const asking = { ...key, thread };
-        const given = await parts.choices.answer(asking, choiceId, answer, originOf(asking, `answer ${choiceId}`));
+        const given = await parts.choices.answer(
+          asking,
+          choiceId,
+          answer,
+          originOf(asking, nameOfAnswer(choiceId, answer)),
+        );
         if (!given.ok && given.refusal.code !== 'CHOICE_SETTLED') return given;
       }
       const settled = await Promise.all(answers.map(({ choiceId }) => settledAt(log, key, choiceId)));
@@ -226,6 +231,12 @@ async function* eventsUpTo(log: ThreadLog, key: ThreadKey, after: number, upTo: 
       yield apiEvent(placed);
     }
 }
+
+/** The same answer of the same credential is one, however often a page sends it; several may have to allow a call. */
+const nameOfAnswer = (
+  choiceId: string,
+  { answer, by, credential = by.actor, arguments: edited }: GivenAnswer,
+): string => `answer ${choiceId} ${JSON.stringify([credential, answer, edited ?? null])}`;
 
 async function settledAt(log: ThreadLog, key: ThreadKey, choiceId: string): Promise<number | null> {
   const head = await log.head(key);

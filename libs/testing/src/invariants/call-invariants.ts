@@ -1,9 +1,12 @@
 // Each call ends once, and ending one thing never blocks another. I-10, I-20
 import { ofType, type Reading, type ReadingThread } from './reading.ts';
 
-/** I-10: a call is settled once, after it was requested; at rest none is open but those that wait for a user. */
+/**
+ * I-10: a call is settled once, after it was requested; at rest none is open but those that wait for a user. One that
+ * several must allow is allowed with the last of their approvals, each of another credential.
+ */
 export function callsAreSettledOnce({ threads, calls, history }: Reading): readonly string[] {
-  const bad = threads.flatMap(settledOutOfTurn);
+  const bad = [...threads.flatMap(settledOutOfTurn), ...threads.flatMap(allowedByTooFew)];
   for (const [id, { settled, thread }] of calls) {
     if (settled.length > 1)
       bad.push(`${id} was settled ${settled.length} times (${settled.map((event) => event.outcome).join(', ')})`);
@@ -21,6 +24,29 @@ function settledOutOfTurn(thread: ReadingThread): string[] {
     if (event.type === 'ToolCallRequested') requested.add(event.toolCallId);
     if (event.type === 'ToolCallSettled' && !requested.has(event.toolCallId))
       bad.push(`${event.toolCallId} was settled and never requested`);
+  }
+  return bad;
+}
+
+function allowedByTooFew(thread: ReadingThread): string[] {
+  const counting = new Map<string, { readonly needed: number; readonly credentials: string[] }>();
+  const bad: string[] = [];
+  for (const { event } of thread.events) {
+    if (event.type === 'ChoiceRequested')
+      counting.set(event.choiceId, { needed: event.approvalsNeeded ?? 1, credentials: [] });
+    if (event.type !== 'ApprovalCounted' && event.type !== 'ChoiceSettled') continue;
+    const { choiceId } = event;
+    const { needed = 0, credentials = [] } = counting.get(choiceId) ?? {};
+    if (event.type === 'ApprovalCounted') {
+      if (event.edited === true) credentials.length = 0;
+      if (credentials.includes(event.credential)) bad.push(`${choiceId}: ${event.credential} counts twice`);
+      credentials.push(event.credential);
+    } else {
+      const isAllowed = event.decision === 'allow' || event.decision === 'allow_for_thread';
+      if (isAllowed && credentials.length !== needed - 1)
+        bad.push(`${choiceId} was allowed by ${credentials.length + 1} approvals, and needs ${needed}`);
+      counting.delete(choiceId);
+    }
   }
   return bad;
 }

@@ -40,6 +40,7 @@ const outcomes: readonly string[] = [
   'approval: deny',
   'approval: allow_for_thread',
   'approval: withdrawn',
+  'ApprovalCounted',
   'refused for good: ToolResult',
   'refused for good: TimerFiring',
   'refused for good: DispatchFailure',

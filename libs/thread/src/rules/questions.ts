@@ -7,12 +7,12 @@
 //       nothing, the later position wins.
 import type { AskedQuestion, ListQuestions } from '../effect.ts';
 import type { ThreadEvent } from '../event.ts';
-import { type Call, own, type Thread } from '../thread.ts';
+import { type Call, type Choice, own, type Thread } from '../thread.ts';
 
 /** Events after which another question may be open. */
 const changing: ReadonlySet<ThreadEvent['type']> = new Set([
   ...(['ChoiceRequested', 'ChoiceSettled', 'OauthRequested'] as const),
-  ...(['ToolCallSettled', 'ThreadClosed'] as const),
+  ...(['ChoiceAssigned', 'ApprovalCounted', 'ToolCallSettled', 'ThreadClosed'] as const),
 ]);
 
 export class QuestionChanges {
@@ -27,7 +27,7 @@ export class QuestionChanges {
     for (const question of questionsOf(before))
       if (!open.some((one) => isSame(one, question))) this.#changed.set(question.id, { ...question, settled });
     for (const question of open)
-      if (!questionsOf(before).some((one) => isSame(one, question))) this.#changed.set(question.id, question);
+      if (!questionsOf(before).some((one) => isUnchanged(one, question))) this.#changed.set(question.id, question);
   }
 
   /** None, or one. */
@@ -41,6 +41,9 @@ export class QuestionChanges {
 }
 
 const isSame = (one: AskedQuestion, other: AskedQuestion): boolean => one.id === other.id && one.asked === other.asked;
+
+const isUnchanged = (one: AskedQuestion, other: AskedQuestion): boolean =>
+  isSame(one, other) && one.progress?.position === other.progress?.position;
 
 /** The questions that are open in a thread, in the order of their calls. */
 export const questionsOf = (thread: Thread): readonly AskedQuestion[] =>
@@ -63,7 +66,22 @@ function questionOf(thread: Thread, call: Call): AskedQuestion | null {
       const choice = own(thread.choices, waiting.choiceId);
       if (choice === undefined) return null;
       const { choiceId: id, kind, position: asked, since, expiresAt } = choice;
-      return { ...about, id, kind, asked, since, expiresAt };
+      return { ...about, id, kind, asked, since, expiresAt, ...stateOf(choice) };
     }
   }
+}
+
+/** Whose task a choice is, and how far it is. */
+export function stateOf(choice: Choice): Pick<AskedQuestion, 'assignees' | 'progress'> {
+  const { position, assignees = [], approvalsNeeded: needed = 1, approvals = [], editedAt = null, changedAt } = choice;
+  const progress = {
+    position: changedAt ?? position,
+    needed,
+    approvedBy: approvals.map(({ by }) => by),
+    editedAt,
+  };
+  return {
+    ...(assignees.length === 0 ? {} : { assignees }),
+    ...(needed === 1 && changedAt === undefined ? {} : { progress }),
+  };
 }

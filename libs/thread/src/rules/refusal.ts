@@ -16,6 +16,7 @@ const names = {
   ScheduleRequest: 'schedule',
   UnscheduleRequest: 'unschedule',
   ExternalEvent: 'event',
+  AssignmentRequest: 'assignment',
   ChoiceAnswer: 'choice',
 } as const satisfies Record<Request['kind'], string>;
 

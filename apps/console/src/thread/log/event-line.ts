@@ -51,6 +51,8 @@ function call(event: ThreadEvent): string | null {
   if (isEvent(event, 'tool_call_requested')) return `${event.operation} ${JSON.stringify(event.arguments)}`;
   if (isEvent(event, 'tool_call_settled')) return `${event.outcome}: ${textOf(event.content)}`;
   if (isEvent(event, 'choice_requested')) return event.prompt;
+  if (isEvent(event, 'choice_assigned')) return `for ${event.assignees.join(', ') || 'none'}, by ${event.by}`;
+  if (isEvent(event, 'approval_counted')) return `${event.edited === true ? 'edited, ' : ''}allowed by ${event.by}`;
   if (isEvent(event, 'choice_settled')) return `${event.decision ?? `choice ${String(event.selected)}`} by ${event.by}`;
   if (isEvent(event, 'callback_rejected')) return event.reason;
   return null;

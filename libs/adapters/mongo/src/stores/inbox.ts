@@ -1,8 +1,8 @@
 // Questions to people over all threads, in `questions`. Contract: ports/inbox.ts.
 //
 // Invariant:
-//   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread or
-//       a family, each by whether the question is open.
+//   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread, a
+//       family or an assignee, each by whether the question is open.
 import {
   decodeCursor,
   encodeCursor,
@@ -38,6 +38,9 @@ const questionSchema = new Schema<QuestionDocument>(
     ...{ toolCallId: text, operation: text, toolServer: textOrNull, asked: number, since: number, expiresAt: number },
     ...{ settled: numberOrNull, settledAt: numberOrNull, changed: number },
     isOpen: { type: Boolean, required: true },
+    // Absent in documents of earlier releases, and where there are none.
+    assignees: { type: [String], default: undefined },
+    progress: { type: Schema.Types.Mixed },
   },
   { ...everySchema, collection: 'questions' },
 );
@@ -45,6 +48,7 @@ const order = { since: 1, question: 1 } as const;
 questionSchema.index({ tenant: 1, isOpen: 1, ...order }, { name: 'oldest' });
 questionSchema.index({ tenant: 1, isOpen: 1, kind: 1, ...order }, { name: 'by_kind' });
 questionSchema.index({ tenant: 1, isOpen: 1, agent: 1, ...order }, { name: 'by_agent' });
+questionSchema.index({ tenant: 1, isOpen: 1, assignees: 1, ...order }, { name: 'by_assignee' });
 questionSchema.index({ tenant: 1, isOpen: 1, thread: 1, ...order }, { name: 'by_thread' });
 questionSchema.index({ tenant: 1, isOpen: 1, family: 1, ...order }, { name: 'by_family' });
 
@@ -121,8 +125,15 @@ function questionOf(document: QuestionDocument): Question {
   };
 }
 
-function conditionsOf({ status, kind, agent, agents, thread }: QuestionFilter): QueryFilter<QuestionDocument> {
-  const given = Object.entries({ kind, agent, thread }).filter(([, value]) => value !== undefined);
+function conditionsOf({
+  status,
+  kind,
+  agent,
+  assignee,
+  agents,
+  thread,
+}: QuestionFilter): QueryFilter<QuestionDocument> {
+  const given = Object.entries({ kind, agent, assignees: assignee, thread }).filter(([, value]) => value !== undefined);
   const of = agents === undefined ? {} : { $and: [{ agent: { $in: [...agents] } }] };
   return { isOpen: status === 'open', ...Object.fromEntries(given), ...of };
 }

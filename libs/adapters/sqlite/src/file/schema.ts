@@ -585,6 +585,34 @@ const arrivals = `
   CREATE INDEX schedules_by_look ON schedules (look_at) WHERE look_at IS NOT NULL;
 `;
 
+/** Whose task a question is, each a row in the order of the lists; and how far an approval is. Both are JSON. */
+const assignees = `
+  ALTER TABLE questions ADD COLUMN assignees TEXT;
+  ALTER TABLE questions ADD COLUMN progress TEXT;
+  CREATE TABLE question_assignees (
+    tenant TEXT NOT NULL,
+    assignee TEXT NOT NULL,
+    is_open INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (tenant, assignee, is_open, since, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER question_assigned AFTER INSERT ON questions WHEN NEW.assignees IS NOT NULL BEGIN
+    INSERT OR IGNORE INTO question_assignees
+      SELECT NEW.tenant, value, NEW.is_open, NEW.since, NEW.id FROM json_each(NEW.assignees);
+  END;
+  CREATE TRIGGER question_assigned_again AFTER UPDATE ON questions BEGIN
+    DELETE FROM question_assignees WHERE tenant = OLD.tenant AND is_open = OLD.is_open AND since = OLD.since
+      AND id = OLD.id AND assignee IN (SELECT value FROM json_each(OLD.assignees));
+    INSERT OR IGNORE INTO question_assignees
+      SELECT NEW.tenant, value, NEW.is_open, NEW.since, NEW.id FROM json_each(NEW.assignees);
+  END;
+  CREATE TRIGGER question_assigned_no_more AFTER DELETE ON questions WHEN OLD.assignees IS NOT NULL BEGIN
+    DELETE FROM question_assignees WHERE tenant = OLD.tenant AND is_open = OLD.is_open AND since = OLD.since
+      AND id = OLD.id AND assignee IN (SELECT value FROM json_each(OLD.assignees));
+  END;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -603,6 +631,7 @@ export const schemaSteps: readonly string[] = [
   tenants,
   webhooks,
   arrivals,
+  assignees,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

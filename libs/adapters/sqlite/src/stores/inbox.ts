@@ -1,8 +1,8 @@
 // Questions to people over all threads. Contract: ports/inbox.ts.
 //
 // Invariant:
-//   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread or
-//       a family, each by whether the question is open.
+//   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread, a
+//       family or an assignee, each by whether the question is open.
 import {
   decodeCursor,
   encodeCursor,
@@ -33,18 +33,25 @@ interface QuestionRow {
   readonly expires_at: number;
   readonly settled: number | null;
   readonly settled_at: number | null;
+  readonly assignees: string | null;
+  readonly progress: string | null;
 }
 
 const columns =
   'tenant, id, thread, kind, family, ancestors, agent, tool_call, operation, tool_server, asked, since, expires_at, ' +
-  'settled, settled_at';
-const replaced = ['kind', 'agent', 'asked', 'since', 'expires_at', 'settled', 'settled_at', 'changed', 'is_open']
+  'settled, settled_at, assignees, progress';
+const replaced = [
+  ...['kind', 'agent', 'asked', 'since', 'expires_at', 'settled', 'settled_at', 'assignees', 'progress'],
+  ...['changed', 'is_open'],
+]
   .map((column) => `${column} = excluded.${column}`)
   .join(', ');
 /** (I1) */
 const put =
-  `INSERT INTO questions (${columns}, changed, is_open) VALUES (${'?, '.repeat(16)}?) ON CONFLICT DO UPDATE SET ${replaced} ` +
+  `INSERT INTO questions (${columns}, changed, is_open) VALUES (${'?, '.repeat(18)}?) ON CONFLICT DO UPDATE SET ${replaced} ` +
   'WHERE excluded.changed > changed OR (excluded.changed = changed AND excluded.is_open = 0)';
+/** The rows of an assignee in the order of the lists, each with its question. */
+const ofAssignee = 'question_assignees CROSS JOIN questions USING (tenant, is_open, since, id)';
 const selectOne = `SELECT ${columns} FROM questions WHERE tenant = ? AND id = ?`;
 const selectOfFamilies =
   `SELECT ${columns} FROM questions WHERE tenant = ? AND is_open = 1 AND family IN (SELECT value FROM json_each(?)) ` +
@@ -68,14 +75,16 @@ export function createInbox(writer: GroupWriter, reader: Reader): Inbox {
         ['agent = ?', filter.agent],
         ['agent IN (SELECT value FROM json_each(?))', filter.agents && JSON.stringify(filter.agents)],
         ['thread = ?', filter.thread],
+        ['assignee = ?', filter.assignee],
       ];
       const given = wanted.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
       const place = cursor === null ? null : placeOf(cursor);
       const conditions = given.map(({ sql }) => sql);
       if (place !== null) conditions.push(`(since, id) ${isOpen ? '>' : '<'} (?, ?)`);
       const order = isOpen ? 'since, id' : 'since DESC, id DESC';
+      const from = filter.assignee === undefined ? 'questions' : ofAssignee;
       const rows = reader.all<QuestionRow>(
-        `SELECT ${columns} FROM questions WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
+        `SELECT ${columns} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
         ...given.map(({ value }) => value),
         ...(place ?? []),
         limit + 1,
@@ -95,20 +104,24 @@ export function createInbox(writer: GroupWriter, reader: Reader): Inbox {
 
 function stored(question: Question): SQLInputValue[] {
   const { tenant, id, thread, kind, family, ancestors, agent, toolCallId, operation, toolServer } = question;
-  const { asked, since, expiresAt, settled } = question;
+  const { asked, since, expiresAt, settled, assignees, progress } = question;
   return [
     ...[tenant, id, thread, kind, family, JSON.stringify(ancestors), agent, toolCallId, operation, toolServer],
     ...[asked, since, expiresAt, settled?.position ?? null, settled?.at ?? null],
+    ...[assignees === undefined ? null : JSON.stringify(assignees)],
+    ...[progress === undefined ? null : JSON.stringify(progress)],
     ...[lastChangeOf(question), settled === null ? 1 : 0],
   ];
 }
 
 function questionOf(row: QuestionRow): Question {
   const { tenant, id, thread, kind, family, agent, operation, asked, since } = row;
-  const { settled: position, settled_at: at } = row;
+  const { settled: position, settled_at: at, assignees, progress } = row;
   return {
     ...{ tenant, id, thread, kind, family, ancestors: JSON.parse(row.ancestors) as string[], agent },
     ...{ toolCallId: row.tool_call, operation, toolServer: row.tool_server, asked, since, expiresAt: row.expires_at },
+    ...(assignees === null ? {} : { assignees: JSON.parse(assignees) as string[] }),
+    ...(progress === null ? {} : { progress: JSON.parse(progress) as NonNullable<Question['progress']> }),
     settled: position === null || at === null ? null : { position, at },
   };
 }

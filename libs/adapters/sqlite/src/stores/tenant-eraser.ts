@@ -12,6 +12,7 @@ export const tenantTables: readonly string[] = [
   ...['agents', 'tool_servers', 'toolsets', 'toolsets_last_good', 'secrets', 'api_keys'],
   ...['parked_threads', 'parked_inputs', 'views', 'logins', 'tool_activity', 'tool_discoveries', 'open_calls'],
   ...['thread_usage', 'usage_days', 'revoked_tokens', 'questions', 'callback_counts', 'held_threads', 'audit'],
+  ...['question_assignees'],
   ...['webhooks', 'deliveries', 'webhook_readers'],
   ...['sources', 'source_deliveries', 'schedules'],
 ];

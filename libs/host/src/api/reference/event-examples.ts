@@ -207,6 +207,16 @@ const samples: Samples = {
       expiresAt: at + day,
     },
   },
+  ChoiceAssigned: {
+    position: 9,
+    cause: 'request',
+    event: { choiceId: choice, assignees: ['ann@example.com'], by: 'backend' },
+  },
+  ApprovalCounted: {
+    position: 9,
+    cause: 'choice',
+    event: { choiceId: choice, by: 'ann@example.com', credential: idOf('key', 'PD') },
+  },
   ChoiceSettled: {
     position: 10,
     cause: 'choice',

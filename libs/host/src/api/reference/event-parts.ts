@@ -88,7 +88,17 @@ export const agentPolicies = z
     event_children: open('close_when_idle', 'keep'),
     approve: z.object({
       mode: open('none', 'destructive', 'all'),
-      tools: z.record(z.string(), open('always', 'never')),
+      tools: z.record(
+        z.string(),
+        z.union([
+          open('always', 'never'),
+          z.object({
+            mode: open('always'),
+            approvals_needed: z.int().optional(),
+            assignees: z.array(z.string()).optional(),
+          }),
+        ]),
+      ),
     }),
     cancel_subscriptions_on_close: z.boolean(),
   })

@@ -282,7 +282,30 @@ export const eventTable = {
       arguments: says(anything.optional(), 'Of an approval: the exact arguments that it is about.'),
       arguments_hash: says(text.optional(), 'Of an approval: SHA-256 of the arguments.'),
       warnings: says(texts.optional(), 'Of an approval: characters in the arguments that can deceive a reader.'),
+      assignees: says(texts.optional(), 'Labels of the people whose task it is.'),
+      approvals_needed: says(count.optional(), 'Of an approval: how many must allow the call, where it is not one.'),
       expires_at: says(time, 'When the default counts.'),
+    },
+  },
+  choice_assigned: {
+    text: 'A choice is the task of these people from now on.',
+    fields: {
+      choice_id: id('choice'),
+      assignees: says(texts, 'Labels of the people; none for an empty list.'),
+      by: says(text, 'What said so: the name of a key.'),
+    },
+  },
+  approval_counted: {
+    text: 'An approval counts, and the call waits for others. The one that is the last ends the choice instead.',
+    fields: {
+      choice_id: id('choice'),
+      by: says(text, 'A label of the person.'),
+      credential: says(text, 'Id of the key, link or user whose approval it is: two of one credential are one.'),
+      once: says(z.literal(true).optional(), 'The credential was good for one answer: a link.'),
+      for_thread: says(z.literal(true).optional(), 'It would allow the tool for the thread, if all say so.'),
+      reason: says(text.optional(), 'Why, in the words of the person.'),
+      edited: says(z.literal(true).optional(), 'The arguments were changed: earlier approvals count no more.'),
+      arguments_allowed: says(anything.optional(), 'The arguments that the choice is about from now on.'),
     },
   },
   choice_settled: {
@@ -294,7 +317,10 @@ export const eventTable = {
         'Of an approval. `withdrawn` also of a question that was not answered.',
       ),
       selected: says(count.optional(), 'Of a question: index of the answer.'),
-      by: says(text, 'What ended it: `decided_by` of the answer, or a word such as `deadline` or `tool`.'),
+      by: says(
+        text,
+        'What ended it: labels of all whose approval counted (`decided_by`, else whom a link was made for, the user of a token, or the name of the key), or a word such as `deadline` or `tool`.',
+      ),
       reason: says(text.optional(), 'Why, in the words of the person.'),
       arguments_allowed: says(
         anything.optional(),

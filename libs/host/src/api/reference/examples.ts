@@ -192,6 +192,8 @@ export const examples: Readonly<Record<string, Example>> = {
   answerChoice: { body: { decision: 'deny', reason: 'Not on a Friday.', decided_by: 'ann@example.com' } },
   answerInboxChoice: { body: { decision: 'deny', reason: 'Not on a Friday.' } },
   decideBatch: { body: { decisions: [{ id: choice.id, decision: 'deny' }] } },
+  assignChoice: { body: { assignees: ['ann@example.com'] } },
+  createAnswerLink: { body: { for: 'ann@example.com', ttl_s: 3_600, can: ['allow', 'deny'] } },
   aiSdkSend: {
     body: { id: 'chat-1', messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }] },
   },

@@ -29,7 +29,12 @@ export const operationTexts: Readonly<Record<string, string>> = {
   importBlob: 'Sent before the commits that refer to it.',
   listTurns: 'With `turn`, that turn alone.',
   cancelSubscription: 'What the model can do with the built-in tool.',
-  answerChoice: 'A second answer is 409; the problem’s `settled` has the first one.',
+  assignChoice:
+    'Labels give no permission: every key that may answer choices may answer this one. Rows of lists follow a moment later.',
+  createAnswerLink:
+    'The page behind it shows the call and its arguments, and has a form with the answers in `can`; opening it changes nothing. The link works once, until it expires, and only while the call has the arguments that it has now; `choice_settled` names `for`. Give it to one person: it is a credential.',
+  answerChoice:
+    'A second answer is 409; the problem’s `settled` has the first one. Where several must allow a call, each of them needs another credential, and the choice stays open until there are as many as it needs; other `arguments` void the approvals before them, and the first denial ends it.',
   getBlob: 'The media type is that of the payload.',
   issueThreadToken: 'A browser never holds a key: a backend makes a token for it.',
   beginBackup:

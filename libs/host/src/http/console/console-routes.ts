@@ -34,7 +34,7 @@ const noFiles: ReadonlySet<string> = new Set();
 
 /** First segments of paths that are no pages of the console. (W2) */
 const reserved: ReadonlySet<string> = new Set([
-  ...['v1', 'errors', 'openapi.json', 'docs', 'metrics', 'healthz', 'readyz', 'callback', 'hooks'],
+  ...['v1', 'errors', 'openapi.json', 'docs', 'metrics', 'healthz', 'readyz', 'callback', 'hooks', 'answer'],
 ]);
 
 export async function registerConsole(server: FastifyInstance, deps: ConsoleDeps): Promise<void> {

@@ -4,6 +4,7 @@ import type { Clock } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Backups } from '../../backup/backups.ts';
+import { LinkController } from '../people/link-controller.ts';
 import { AgentController } from './agent-controller.ts';
 import { ApiKeyController } from './api-key-controller.ts';
 import { AuditController } from './audit-controller.ts';
@@ -24,7 +25,7 @@ import { ScheduleController } from '../hooks/schedule-controller.ts';
 import { SourceController } from '../hooks/source-controller.ts';
 import { UsageController } from './usage-controller.ts';
 import { WebhookController } from './hooks/webhook-controller.ts';
-import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
+import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS, PUBLIC_URL } from './tokens.ts';
 
 export interface ApiParts {
   readonly ingress: Ingress;
@@ -34,11 +35,13 @@ export interface ApiParts {
   readonly devClock: ProcessClock | null;
   /** Null where the stores are elsewhere. Default: null. */
   readonly backups?: Backups | null;
+  /** The address that people use, without a slash at the end. Null: the one that a request went to. Default: null. */
+  readonly publicUrl?: string | null;
 }
 
 @Module({})
 export class ApiModule {
-  static over({ ingress, models, clock, devClock, backups = null }: ApiParts): DynamicModule {
+  static over({ ingress, models, clock, devClock, backups = null, publicUrl = null }: ApiParts): DynamicModule {
     return {
       module: ApiModule,
       controllers: [
@@ -50,6 +53,7 @@ export class ApiModule {
         ThreadDetailController,
         ThreadTokenController,
         ChoiceController,
+        LinkController,
         ParkedController,
         BackupController,
         ApiKeyController,
@@ -68,6 +72,7 @@ export class ApiModule {
         { provide: CLOCK, useValue: clock },
         { provide: BACKUPS, useValue: backups },
         { provide: DEV_CLOCK, useValue: devClock },
+        { provide: PUBLIC_URL, useValue: publicUrl },
       ],
     };
   }

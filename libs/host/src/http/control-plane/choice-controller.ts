@@ -6,7 +6,7 @@ import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { type Caller, mayOpen } from '../door/caller.ts';
 import { problemOfRefusal, unwrap } from '../problems/problem.ts';
-import { givenAnswer } from './given-answer.ts';
+import { credentialOf, givenAnswer } from './given-answer.ts';
 import { INGRESS } from './tokens.ts';
 
 type Operations = typeof choiceOperations;
@@ -29,12 +29,13 @@ export class ChoiceController {
   @Operate(choiceOperations.list)
   async list(@OperationCall() { tenant, caller, query }: Call<Operations['list']>): Promise<Reply> {
     const { agents } = caller;
-    const { status, kind, agent, thread } = query;
+    const { status, kind, agent, thread, assignee } = query;
     const filter = {
       status,
       ...(kind && { kind }),
       ...(agent && { agent }),
       ...(thread && { thread }),
+      ...(assignee && { assignee }),
       ...(agents && { agents }),
     };
     return reply(200, await this.ingress.inbox.list(tenant, filter, pageOf(query)));
@@ -47,6 +48,13 @@ export class ChoiceController {
     const answer = givenAnswer(body, caller, bytes);
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
     return reply(202, unwrap(await this.ingress.inbox.answer(tenant, params.chc, answer, origin)));
+  }
+
+  @Operate(choiceOperations.assign)
+  async assign(@OperationCall() { tenant, params, body, origin, caller }: Call<Operations['assign']>): Promise<Reply> {
+    await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
+    const assigned = { assignees: body.assignees, by: caller.name };
+    return reply(200, unwrap(await this.ingress.inbox.assign(tenant, params.chc, assigned, origin)));
   }
 
   @Operate(choiceOperations.batch)
@@ -62,7 +70,8 @@ export class ChoiceController {
   }
 
   private async decided({ id, decision, reason }: Decision, origin: RequestOrigin, caller: Caller): Promise<Outcome> {
-    const answer = { answer: { answer: 'decision', decision }, reason, decidedBy: caller.name, by: caller.by } as const;
+    const said = { answer: { answer: 'decision', decision }, reason, decidedBy: caller.name } as const;
+    const answer = { ...said, by: caller.by, credential: credentialOf(caller) };
     if (!(await this.isSeen(caller, id))) return { id, status: 404, code: 'NOT_FOUND' };
     const outcome = await this.ingress.inbox.answer(origin.tenant, id, answer, origin);
     if (outcome.ok) return { id, status: 202 };

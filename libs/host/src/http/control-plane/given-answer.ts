@@ -10,11 +10,17 @@ import { HttpProblem } from '../problems/problem.ts';
 type Body = z.output<typeof choiceAnswer>;
 
 /** `bytes`: the body as it came. @throws HttpProblem INVALID_BODY for a number that would reach the tool as another. */
-export function givenAnswer(body: Body, { name, by }: Caller, bytes: unknown): GivenAnswer {
+export function givenAnswer(body: Body, caller: Caller, bytes: unknown): GivenAnswer {
+  const { name, by } = caller;
   const { reason, decided_by: decidedBy, arguments: edited, arguments_hash: argumentsHash } = body;
   if (edited !== undefined && bytes instanceof Uint8Array) refuseInexact(bytes);
-  return { answer: answerOf(body), reason, decidedBy: decidedBy ?? name, by, arguments: edited, argumentsHash };
+  const said = { answer: answerOf(body), reason, decidedBy: decidedBy ?? name, by, credential: credentialOf(caller) };
+  return { ...said, arguments: edited, argumentsHash };
 }
+
+/** As approvals are counted: of a token its user. Tokens without a user are one: a key makes as many as it likes. */
+export const credentialOf = ({ only, by }: Pick<Caller, 'only' | 'by'>): string =>
+  only !== null && only.userId === null ? 'token' : by.actor;
 
 function refuseInexact(bytes: Uint8Array): void {
   if (inexactNumberOf(new TextDecoder().decode(bytes), 'arguments') === null) return;

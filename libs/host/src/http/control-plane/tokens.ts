@@ -4,3 +4,4 @@ export const MODELS = Symbol('models');
 export const CLOCK = Symbol('clock');
 export const BACKUPS = Symbol('backups');
 export const DEV_CLOCK = Symbol('development clock');
+export const PUBLIC_URL = Symbol('public address');

@@ -216,6 +216,12 @@ const refusalCodes = {
     'The answer is about other arguments than the call has.',
     'Read the choice again, and answer what it shows; `arguments_hash` of the choice names it.',
   ),
+  APPROVAL_COUNTED: entry(
+    409,
+    'Counted already',
+    'The call needs several approvals, and one of this key, user or link counts already.',
+    'Another person allows it, with another key, token or link. To end it, deny it.',
+  ),
   CHOICE_SETTLED: entry(
     409,
     'Already answered',

@@ -16,6 +16,7 @@ const pages: readonly string[] = [
   '/errors/{code}',
   '/docs',
   '/docs/{page}',
+  '/answer/{token}',
 ];
 
 interface Place {
@@ -27,6 +28,7 @@ const places: readonly Place[] = placesOf([
   ...allOperations.map(({ path, method }) => ({ path, method })),
   ...pages.map((path) => ({ path, method: 'GET' })),
   { path: '/hooks/{source}/{token}', method: 'POST' },
+  { path: '/answer/{token}', method: 'POST' },
 ]);
 
 function placesOf(routes: readonly { readonly path: string; readonly method: string }[]): readonly Place[] {

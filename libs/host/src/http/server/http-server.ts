@@ -35,6 +35,7 @@ import { noTenantOrigins, type TenantOrigins } from '../door/tenant-origins.ts';
 import { answerOrigin } from '../door/cross-origin.ts';
 import type { RateGate } from '../door/rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
+import { registerLinkRoutes } from '../people/link-routes.ts';
 import { registerEventRoute } from '../stream/event-route.ts';
 import { registerTenantEventRoute } from '../stream/tenant-event-route.ts';
 import { createStreamSeats, type StreamSeats } from '../stream/stream-seats.ts';
@@ -214,6 +215,7 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
   await server.register((plain, _, done) => {
     plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
     registerHookRoute(plain, parts);
+    registerLinkRoutes(plain, parts);
     done();
   });
   if (callbacks === null) return;

@@ -25,6 +25,7 @@ import { runInput } from '../../api/ag-ui.ts';
 import { isBase64 } from '../../api/field.ts';
 import { readBody } from '../data-plane/body.ts';
 import { noParameters } from '../data-plane/call.ts';
+import { credentialOf } from '../control-plane/given-answer.ts';
 import { type Caller, mayOpen } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
@@ -108,13 +109,14 @@ function replyOf(
   { interruptId, status, payload }: NonNullable<RunInput['resume']>[number],
   place: number,
   open: readonly OpenQuestion[],
-  { name: decidedBy, by }: Caller,
+  caller: Caller,
 ): ChoiceReply {
+  const { name: decidedBy, by } = caller;
   const asked = open.find(({ id }) => id === interruptId);
   const about = { choiceId: interruptId, ...(asked === undefined ? {} : { thread: asked.thread }) };
   const say = (answer: Answer, reason: string | null, edited?: Readonly<Record<string, unknown>>): ChoiceReply => ({
     ...about,
-    answer: { answer, reason, decidedBy, by, arguments: edited },
+    answer: { answer, reason, decidedBy, by, credential: credentialOf(caller), arguments: edited },
   });
   if (status === 'cancelled') return say({ answer: 'dismiss' }, null);
   const selected = choice.safeParse(payload);

@@ -4,6 +4,7 @@ import type { ChoiceReply, MessageItem } from '@dormouse/runtime';
 import type { z } from 'zod';
 import type { chatRequest } from '../../api/ai-sdk.ts';
 import { isBase64 } from '../../api/field.ts';
+import { credentialOf } from '../control-plane/given-answer.ts';
 import type { Caller } from '../door/caller.ts';
 import { HttpProblem } from '../problems/problem.ts';
 
@@ -56,14 +57,15 @@ function imageOf(part: Message['parts'][number], pointer: string): MessageItem {
   return { type: 'image', data, mediaType };
 }
 
-function repliesOf({ parts }: Message, { name, by }: Caller): readonly ChoiceReply[] {
+function repliesOf({ parts }: Message, caller: Caller): readonly ChoiceReply[] {
   return parts.flatMap(({ state, approval }): readonly ChoiceReply[] => {
     if (state !== 'approval-responded' || typeof approval !== 'object' || approval === null) return [];
     const { id, approved, reason } = approval as Readonly<Record<string, unknown>>;
     if (typeof id !== 'string' || typeof approved !== 'boolean') return [];
     const decision = approved ? 'allow' : 'deny';
     const why = typeof reason === 'string' && reason !== '' ? reason.slice(0, 2_000) : null;
-    return [{ choiceId: id, answer: { answer: { answer: 'decision', decision }, reason: why, decidedBy: name, by } }];
+    const said = { answer: { answer: 'decision', decision }, reason: why, decidedBy: caller.name } as const;
+    return [{ choiceId: id, answer: { ...said, by: caller.by, credential: credentialOf(caller) } }];
   });
 }
 

@@ -1,7 +1,7 @@
 // An open choice as people see it: question, possible answers, and the exact arguments the answer is bound to.
 import { canonicalJson } from '@dormouse/json';
 import type { ThreadKey, ThreadLog } from '@dormouse/ports';
-import type { RecordedEvent, Thread } from '@dormouse/thread';
+import { invisibleCharacters, type QuestionProgress, type RecordedEvent, stateOf, type Thread } from '@dormouse/thread';
 import { hash } from 'node:crypto';
 import { placedEvents } from './log-scan.ts';
 
@@ -20,12 +20,32 @@ export interface ChoiceView {
   /** Characters in the arguments that can deceive a reader. */
   readonly warnings?: readonly string[];
   readonly expiresAt: number;
+  /** Labels of the people whose task it is; absent for none. */
+  readonly assignees?: readonly string[];
+  /** Where several must allow the call: how many, and labels of those whose approval counts. */
+  readonly approvalsNeeded?: number;
+  readonly approvedBy?: readonly string[];
+  /** The arguments are not those of the model any more. */
+  readonly edited?: true;
   /** Set for a question of a thread below the one that is shown. */
   readonly threadId?: string;
 }
 
-export function choiceView(event: ChoiceRequested): ChoiceView {
+/** What is known of a choice besides the event that asks: as in `AskedQuestion`. */
+export interface AskedState {
+  readonly assignees?: readonly string[] | undefined;
+  readonly progress?: QuestionProgress | undefined;
+}
+
+/** `edited`: the arguments that it is about, where a person has changed them. */
+function choiceView(
+  event: ChoiceRequested,
+  { assignees, progress }: AskedState,
+  edited: Readonly<Record<string, unknown>> | undefined,
+): ChoiceView {
   const { choiceId, kind, toolCallId, prompt, choices, warnings, expiresAt } = event;
+  const given = edited ?? event.arguments;
+  const { needed = 1, approvedBy = [] } = progress ?? {};
   return {
     id: choiceId,
     kind,
@@ -33,10 +53,18 @@ export function choiceView(event: ChoiceRequested): ChoiceView {
     prompt,
     choices,
     default: event.default,
-    ...(event.arguments === undefined ? {} : { arguments: event.arguments, argumentsHash: shownHash(event.arguments) }),
-    ...(warnings === undefined ? {} : { warnings }),
+    ...(given === undefined ? {} : { arguments: given, argumentsHash: shownHash(given) }),
+    ...(edited === undefined && warnings !== undefined ? { warnings } : {}),
+    ...(edited === undefined ? {} : { edited: true, ...warningsOf(edited) }),
     expiresAt,
+    ...(assignees === undefined ? {} : { assignees }),
+    ...(needed === 1 ? {} : { approvalsNeeded: needed, approvedBy }),
   };
+}
+
+function warningsOf(given: Readonly<Record<string, unknown>>): Pick<ChoiceView, 'warnings'> {
+  const warnings = invisibleCharacters(given);
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 /** What an answer is bound to. */
@@ -47,13 +75,15 @@ export const openChoices = (log: ThreadLog, key: ThreadKey, thread: Thread): Pro
   choiceViews(
     log,
     key,
-    Object.values(thread.choices).toSorted((a, b) => a.position - b.position),
+    Object.values(thread.choices)
+      .toSorted((a, b) => a.position - b.position)
+      .map((choice) => ({ ...choice, ...stateOf(choice) })),
   );
 
 export async function choiceViews(
   log: ThreadLog,
   key: ThreadKey,
-  choices: readonly { readonly choiceId: string; readonly position: number }[],
+  choices: readonly (AskedState & { readonly choiceId: string; readonly position: number })[],
 ): Promise<readonly ChoiceView[]> {
   const views: ChoiceView[] = [];
   for (const choice of choices) {
@@ -64,7 +94,22 @@ export async function choiceViews(
     )?.event;
     if (event?.type !== 'ChoiceRequested')
       throw new Error(`thread ${key.thread}: no event asks for choice ${choice.choiceId}`);
-    views.push(choiceView(event));
+    views.push(choiceView(event, choice, await editedArguments(log, key, choice)));
   }
   return views;
+}
+
+async function editedArguments(
+  log: ThreadLog,
+  key: ThreadKey,
+  { choiceId, progress }: AskedState & { readonly choiceId: string },
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const position = progress?.editedAt ?? null;
+  if (position === null) return undefined;
+  const commit = await log.at(key, position);
+  const placed = commit === null ? [] : placedEvents(commit).filter((each) => each.position === position);
+  const event = placed[0]?.event;
+  if (event?.type !== 'ApprovalCounted' || event.argumentsAllowed === undefined)
+    throw new Error(`thread ${key.thread}: no event has the arguments of choice ${choiceId}`);
+  return event.argumentsAllowed;
 }

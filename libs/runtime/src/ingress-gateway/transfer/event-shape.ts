@@ -96,12 +96,16 @@ const displayAs = list(
 );
 const threadPosition: Fields<ThreadPosition> = { threadId: id, position: place };
 const interrupt = oneOf('cancel', 'keep', 'queue', 'reject');
+const toolApproval = either(
+  oneOf('always', 'never'),
+  having({ mode: oneOf('always'), approvals_needed: optional(place), assignees: optional(texts) }),
+);
 const policies: Fields<Policies> = {
   onInterrupt: interrupt,
   onInterruptHuman: interrupt,
   eventStyle: oneOf('kind', 'reserved'),
   eventChildren: oneOf('close_when_idle', 'keep'),
-  approve: having({ mode: oneOf('none', 'destructive', 'all'), tools: record(oneOf('always', 'never')) }),
+  approve: having({ mode: oneOf('none', 'destructive', 'all'), tools: record(toolApproval) }),
   cancelSubscriptionsOnClose: flag,
 };
 const limits: Fields<Limits> = {
@@ -171,6 +175,12 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
     ...{ choiceId: id, kind: oneOf('approval', 'tool'), toolCallId: id, prompt: text, choices: texts, default: count },
     ...{ arguments: optional(isJsonObject), argumentsHash: optional(text), answerTo: optional(text) },
     ...{ question: optional(text), warnings: optional(texts), expiresAt: isTime },
+    ...{ assignees: optional(texts), approvalsNeeded: optional(place) },
+  },
+  ChoiceAssigned: { choiceId: id, assignees: texts, by: text },
+  ApprovalCounted: {
+    ...{ choiceId: id, by: text, credential: text, once: optional(flag), forThread: optional(flag) },
+    ...{ reason: optional(text), edited: optional(flag), argumentsAllowed: optional(isJsonObject) },
   },
   ChoiceSettled: {
     ...{ choiceId: id, decision: optional(text), selected: optional(count), by: text, reason: optional(text) },

@@ -25,9 +25,18 @@ import type {
   Views,
 } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
-import { evolve, isAtRest, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
+import {
+  evolve,
+  isAtRest,
+  type SlotWait,
+  stateOf,
+  statusOf,
+  type Thread,
+  type WaitingOn,
+  waitingOn,
+} from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
-import { type ChoiceView, choiceView, choiceViews, openChoices } from '../read/choice-view.ts';
+import { type ChoiceView, choiceViews, openChoices } from '../read/choice-view.ts';
 import { DeltaCutter } from './delta-cutter.ts';
 import { type ApiEvent, apiEvent } from '../read/events.ts';
 import { followCommits, type FollowPorts, holdHints } from './follow-commits.ts';
@@ -135,10 +144,12 @@ async function* frames(
     if (item.what === 'caught_up') yield* retryingFrames(thread, item.retrying);
     if (item.what === 'commit') {
       await ports.threads.announce(item.commit);
-      yield* eventFrames(item.commit, after, thread.position);
+      const seen = thread.position;
+      yield* eventFrames(item.commit, after);
       for (const completionId of endedIn(item.commit)) deltas.end(completionId); // (S8)
       const asksForLogin = newLogins(item.commit, thread.position);
       thread = fold(thread, item.commit);
+      yield* choiceFrames(ports, key, thread, seen);
       if (asksForLogin.length > 0)
         for (const login of await openLogins(ports, key, thread))
           if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
@@ -166,13 +177,22 @@ async function* frames(
   }
 }
 
-/** The events of a commit, and the choices among them that are new since the stream began. (S1) */
-function* eventFrames(commit: Commit, after: number, seen: number): Generator<Frame> {
-  for (const placed of placedEvents(commit, after)) {
-    yield { frame: 'event', event: apiEvent(placed) };
-    const { event, position } = placed;
-    if (event.type === 'ChoiceRequested' && position > seen) yield { frame: 'choice', data: choiceView(event) };
-  }
+/** (S1) */
+function* eventFrames(commit: Commit, after: number): Generator<Frame> {
+  for (const placed of placedEvents(commit, after)) yield { frame: 'event', event: apiEvent(placed) };
+}
+
+/** Choices that were asked or changed after this position, and are open: again with what is known of them now. */
+async function* choiceFrames(
+  { log }: FollowDeskPorts,
+  key: ThreadKey,
+  thread: Thread,
+  seen: number,
+): AsyncGenerator<Frame> {
+  const all = Object.values(thread.choices).filter(({ position, changedAt = position }) => changedAt > seen);
+  if (all.length === 0) return;
+  const asked = all.toSorted((a, b) => a.position - b.position).map((each) => ({ ...each, ...stateOf(each) }));
+  for (const choice of await choiceViews(log, key, asked)) yield { frame: 'choice', data: choice };
 }
 
 const endedIn = (commit: Commit): readonly string[] =>
@@ -244,8 +264,8 @@ const markOf = (
   data: { ...data, atRest: isAtRest(thread), position: thread.position },
 });
 
-/** A call may ask for a login again, under the same id. */
-const nameOfQuestion = ({ id, asked }: Question): string => `${id} ${asked}`;
+/** A call may ask for a login again, under the same id; a choice may change while it is open. */
+const nameOfQuestion = ({ id, asked, progress }: Question): string => `${id} ${asked} ${progress?.position ?? asked}`;
 
 /** (S7) */
 async function* framesBelow(
@@ -254,14 +274,14 @@ async function* framesBelow(
   questions: readonly Question[],
 ): AsyncGenerator<Frame> {
   for (const question of questions) {
-    const { id, thread, kind, asked } = question;
+    const { id, thread, kind, asked, assignees, progress } = question;
     const key = { tenant, thread };
     if (kind === 'oauth') {
       for (const login of await ports.logins.list(key, ports.clock.now()))
         if (login.toolCallId === question.toolCallId)
           yield { frame: 'oauth', data: { ...loginView(ports, key, login), threadId: thread } };
     } else {
-      const asking = [{ choiceId: id, position: asked }];
+      const asking = [{ choiceId: id, position: asked, assignees, progress }];
       for (const choice of await choiceViews(ports.log, key, asking))
         yield { frame: 'choice', data: { ...choice, threadId: thread } };
     }

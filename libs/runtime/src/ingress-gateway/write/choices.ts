@@ -5,9 +5,19 @@
 //       sent or was decided before it; in the latter case the thread has recorded the second as refused.
 //   H2. Other arguments come only with `allow`, are held to the tool's schema before they are sent, and replace exactly
 //       those that were shown; else the choice stays open.
+//   H3. Where several must allow a call, an answer is about the arguments that the call had when it was judged: an edit
+//       that comes between makes it one about other arguments, which is refused.
 //   H5. A decision about a call is in the audit before it is sent to the thread: none takes effect that the audit does
 //       not have. One that the thread then refuses is there, too.
-import type { Commit, InputBus, PageRequest, Snapshots, ThreadKey } from '@dormouse/ports';
+import {
+  type Commit,
+  Fault,
+  type InputBus,
+  type PageRequest,
+  type Snapshots,
+  type ThreadKey,
+  type ThreadLog,
+} from '@dormouse/ports';
 import {
   type Answer,
   answerMismatch,
@@ -15,13 +25,14 @@ import {
   callOf,
   type Choice,
   type RecordedEvent,
+  stateOf,
   type Thread,
 } from '@dormouse/thread';
 import { hash } from 'node:crypto';
 import type { Requester } from '../../audit/audit-entry.ts';
 import type { Auditor } from '../../audit/auditor.ts';
 import { loadThread } from '../../log/thread-reader.ts';
-import { type ChoiceView, choiceViews, shownHash } from '../read/choice-view.ts';
+import { type ChoiceView, choiceViews, openChoices, shownHash } from '../read/choice-view.ts';
 import { decidedCommit } from '../watch/decided-commit.ts';
 import type { FollowPorts } from '../watch/follow-commits.ts';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
@@ -38,6 +49,10 @@ export interface GivenAnswer {
   readonly decidedBy: string | null;
   /** The credential that answers. */
   readonly by: Requester;
+  /** The credential as approvals are counted by it: absent for the actor of `by`. */
+  readonly credential?: string;
+  /** It is good for one answer. */
+  readonly once?: true;
   /** Instead of the model's. (H2) */
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
   /** Names what was shown: the hash in the choice's view. */
@@ -46,6 +61,8 @@ export interface GivenAnswer {
 
 export interface ChoiceApi {
   list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ChoiceView>>>;
+  /** The choice as it is then. 404 and 409 as for an answer. @throws Fault UNAVAILABLE when the thread is behind. */
+  assign(key: ThreadKey, choiceId: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<ShownChoice>>;
   /** What `answer` would refuse as the thread is now; sends nothing. */
   judge(key: ThreadKey, choiceId: string, answer: GivenAnswer): Promise<Answered<JudgedAnswer>>;
   answer(
@@ -56,9 +73,25 @@ export interface ChoiceApi {
   ): Promise<Answered<{ readonly id: string }>>;
 }
 
+export interface Assignment {
+  readonly assignees: readonly string[];
+  /** A label of what assigns. */
+  readonly by: string;
+}
+
+/** A choice with its call. */
+export interface ShownChoice extends ChoiceView {
+  readonly agent: string;
+  readonly operation: string;
+  readonly toolServer: string | null;
+  readonly since: number;
+}
+
 /** What an answer brings besides itself. */
 export interface JudgedAnswer {
   readonly edit?: ArgumentsEdit;
+  /** SHA-256 of the JSON of the arguments as they were judged; where others may come between. (H3) */
+  readonly shown?: string;
 }
 
 export interface ChoicePorts extends FollowPorts, EditPorts {
@@ -92,27 +125,47 @@ export function createChoiceApi(ports: ChoicePorts): ChoiceApi {
       if (!found.ok) return found;
       const { thread } = await loadThread(ports, key);
       const open = cutPage(Object.values(thread.choices), page, ({ position, choiceId }) => [position, choiceId]);
-      return answered({ data: await choiceViews(log, key, open.data), nextCursor: open.nextCursor });
+      const asked = open.data.map((choice) => ({ ...choice, ...stateOf(choice) }));
+      return answered({ data: await choiceViews(log, key, asked), nextCursor: open.nextCursor });
     },
     judge,
+    async assign(key, choiceId, { assignees, by }, origin) {
+      const found = await threads.find(key);
+      if (!found.ok) return found;
+      const name = mintName(origin);
+      const [id, requestId] = [inputIdOf(name), publicId('req', name)];
+      const isOpen = ({ choices }: Thread): boolean => Object.hasOwn(choices, choiceId);
+      const before = await loadThread(ports, key);
+      if (!isOpen(before.thread)) return settledRefusal(ports, key, choiceId, before.thread.position + 1);
+      await bus.publish(key, { kind: 'AssignmentRequest', id, requestId, choiceId, assignees, by });
+      const decided = await decidedCommit(ports, key, id, decidedWithinMs);
+      if (decided === null)
+        throw new Fault('UNAVAILABLE', 'The thread has not come to it yet; it will. Sent again, it is the same.');
+      const { thread } = await loadThread(ports, key);
+      const shown = isOpen(thread) ? await shownChoice(log, key, thread, choiceId) : null;
+      return shown === null ? settledRefusal(ports, key, choiceId, thread.position + 1) : answered(shown);
+    },
     async answer(key, choiceId, answer, origin) {
       const name = mintName(origin);
       const id = inputIdOf(name);
       const requestId = publicId('req', name);
       const bound = await judge(key, choiceId, answer);
       if (!bound.ok) {
-        if (bound.refusal.code !== 'CHOICE_SETTLED') return bound;
+        // What the answer itself has settled, or changed, is no reason to refuse it when it is sent again.
+        if (bound.refusal.code !== 'CHOICE_SETTLED' && bound.refusal.code !== 'CHOICE_CHANGED') return bound;
         const [own] = await log.findByInputs(key, [id]);
         return own && refusalIn(own, requestId) === undefined ? answered({ id: requestId }) : bound;
       }
       const { reason, decidedBy } = answer;
-      const said = { answer: answer.answer, reason, decidedBy, ...bound.value };
+      const by = { credential: answer.credential ?? answer.by.actor, ...(answer.once && { once: answer.once }) };
+      const said = { answer: answer.answer, reason, decidedBy, ...by, ...bound.value };
       await auditDecision(audit, key, choiceId, answer); // (H5)
       await bus.publish(key, { kind: 'ChoiceAnswer', id, requestId, choiceId, ...said });
       const decided = await decidedCommit(ports, key, id, decidedWithinMs); // (H1) null when the thread is behind
       const refusal = decided === null ? undefined : refusalIn(decided, requestId);
       if (decided === null || refusal === undefined) return answered({ id: requestId });
       if (refusal.code === 'CHOICE_CHANGED') return changed();
+      if (refusal.code === 'APPROVAL_COUNTED') return counted();
       // One commit may have decided both answers.
       return settledRefusal(ports, key, choiceId, decided.version + decided.count + 1);
     },
@@ -138,19 +191,39 @@ async function boundAnswer(
   { thread, choice, given }: { readonly thread: Thread; readonly choice: Choice; readonly given: GivenAnswer },
 ): Promise<Answered<JudgedAnswer>> {
   const { arguments: edited, argumentsHash } = given;
-  if (edited === undefined && argumentsHash === undefined) return answered({});
+  const isShared = (choice.approvalsNeeded ?? 1) > 1;
+  if (edited === undefined && argumentsHash === undefined && !isShared) return answered({});
   const call = callOf(thread, choice.toolCallId);
   if (call === undefined || choice.kind !== 'approval')
     return invalid([
       { pointer: edited === undefined ? '/arguments_hash' : '/arguments', detail: 'is only for approvals' },
     ]);
   if (argumentsHash !== undefined && argumentsHash !== shownHash(call.arguments)) return changed();
-  if (edited === undefined) return answered({});
+  const current = hash('sha256', JSON.stringify(call.arguments));
+  const shown = isShared ? { shown: current } : {}; // (H3)
+  if (edited === undefined) return answered(shown);
   if (given.answer.answer !== 'decision' || given.answer.decision !== 'allow')
     return invalid([{ pointer: '/arguments', detail: 'comes only with the decision allow' }]);
   const problem = await editProblem(ports, key.tenant, call, edited);
   if (problem !== null) return invalid([{ pointer: '/arguments', detail: problem }]);
-  return answered({ edit: { arguments: edited, of: hash('sha256', JSON.stringify(call.arguments)) } });
+  return answered({ ...shown, edit: { arguments: edited, of: current } });
+}
+
+const counted = (): Answered<never> =>
+  refused('APPROVAL_COUNTED', 'An approval of this credential counts already; another one is needed.');
+
+async function shownChoice(
+  log: ThreadLog,
+  key: ThreadKey,
+  thread: Thread,
+  choiceId: string,
+): Promise<ShownChoice | null> {
+  const view = (await openChoices(log, key, thread)).find(({ id }) => id === choiceId);
+  const call = view && callOf(thread, view.toolCallId);
+  if (view === undefined || call === undefined) return null;
+  const { operation, toolServer } = call;
+  const since = thread.choices[choiceId]?.since ?? call.since;
+  return { ...view, agent: thread.agent.name, operation, toolServer, since };
 }
 
 const changed = (): Answered<never> =>

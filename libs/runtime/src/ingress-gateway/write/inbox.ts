@@ -8,11 +8,11 @@
 import type { Clock, Inbox, PageRequest, Question, QuestionFilter, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';
 import type { RequestOrigin } from '../access/client-id.ts';
-import { type ChoiceView, choiceView } from '../read/choice-view.ts';
+import { type ChoiceView, choiceViews } from '../read/choice-view.ts';
 import { placedEvents } from '../read/log-scan.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { answered, type Answered, invalid, notFound } from '../refusal.ts';
-import type { ChoiceApi, GivenAnswer } from './choices.ts';
+import type { Assignment, ChoiceApi, GivenAnswer } from './choices.ts';
 
 export interface InboxRow extends Omit<ChoiceView, 'kind'> {
   readonly kind: ChoiceView['kind'] | 'oauth';
@@ -34,6 +34,8 @@ export interface InboxApi {
   list(tenant: string, filter: QuestionFilter, page: PageRequest): Promise<ListPage<InboxRow>>;
   /** The thread that asks. (N3) */
   threadOf(tenant: string, id: string): Promise<Answered<string>>;
+  /** The row as it is then. 404 for what is not asked, 422 for a login. */
+  assign(tenant: string, id: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<InboxRow>>;
   /** 404 for what is not asked, 422 for a login, which ends at its URL. */
   answer(
     tenant: string,
@@ -74,6 +76,14 @@ export function createInboxApi(ports: InboxPorts, choices: ChoiceApi): InboxApi 
       const row = await rowOf(tenant, id);
       return row === null ? notFound('choice') : answered(row.thread);
     },
+    async assign(tenant, id, assigned, origin) {
+      const row = await rowOf(tenant, id);
+      if (row === null) return notFound('choice');
+      if (row.kind === 'oauth') return invalid([{ pointer: '', detail: 'a login is assigned to its user' }]);
+      const { thread: threadId } = row;
+      const shown = await choices.assign({ tenant, thread: threadId }, id, assigned, origin);
+      return shown.ok ? answered({ ...shown.value, threadId }) : shown;
+    },
     async answer(tenant, id, answer, origin) {
       const row = await rowOf(tenant, id);
       if (row === null) return notFound('choice');
@@ -95,16 +105,15 @@ async function asked(
   log: ThreadLog,
   question: Question,
 ): Promise<Omit<ChoiceView, 'kind'> & { readonly kind: InboxRow['kind'] }> {
-  const { id, kind, toolCallId, operation, toolServer, asked: position, expiresAt } = question;
+  const { id, kind, toolCallId, operation, toolServer, asked: position, expiresAt, assignees, progress } = question;
   if (kind === 'oauth') {
     const prompt = `Log in, so that ${operation} of ${toolServer ?? 'its tool server'} can go on.`;
     return { id, kind, toolCallId, prompt, choices: [], default: 0, expiresAt }; // (N2)
   }
-  const event = (await eventsAt(log, question, position)).find(
-    (each) => each.type === 'ChoiceRequested' && each.choiceId === id,
-  );
-  if (event?.type !== 'ChoiceRequested') throw new Error(`thread ${question.thread}: no event asks for choice ${id}`);
-  return choiceView(event);
+  const key = { tenant: question.tenant, thread: question.thread };
+  const [view] = await choiceViews(log, key, [{ choiceId: id, position, assignees, progress }]);
+  if (view === undefined) throw new Error(`thread ${question.thread}: no event asks for choice ${id}`);
+  return view;
 }
 
 async function settlementOf(log: ThreadLog, question: Question): Promise<Partial<InboxRow>> {

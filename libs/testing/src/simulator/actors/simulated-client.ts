@@ -123,8 +123,16 @@ function answerChoice(deps: ClientDeps, key: ThreadKey, thread: Thread, choiceId
       ? { answer: 'selected', selected: random.below(2) }
       : { answer: 'decision', decision };
   const answer: Answer = random.chance(0.1) ? { answer: 'dismiss' } : fitting;
+  // One of two people, where two must allow it.
+  const isShared = (thread.choices[choiceId]?.approvalsNeeded ?? 1) > 1;
+  const credential = isShared ? random.pick(['key_ann', 'key_ben']) : 'key_ann';
   return post(deps, key, 'choice', (ingress, origin) =>
-    ingress.choices.answer(key, choiceId, { answer, reason: null, decidedBy: 'someone', by: client }, origin),
+    ingress.choices.answer(
+      key,
+      choiceId,
+      { answer, reason: null, decidedBy: 'someone', by: client, credential },
+      origin,
+    ),
   );
 }
 

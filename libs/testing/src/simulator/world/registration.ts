@@ -14,6 +14,8 @@ export const registrationOf = (tenant: string, name: string, baseUrl: string): T
     ...{ createdAt: beginningMs, updatedAt: beginningMs },
   });
 
+const byTwo = { mode: 'always', approvals_needed: 2 } as const;
+
 /** One agent per thread. Every call has a timeout: a tool that never answers must not keep a universe awake. */
 export function register(world: MemoryWorld, random: Random, servers: readonly ToolServer[]): void {
   const { registry } = world.durable;
@@ -33,7 +35,10 @@ export function register(world: MemoryWorld, random: Random, servers: readonly T
         onInterruptHuman: policy(),
         eventStyle: random.pick(['kind', 'reserved']),
         eventChildren: random.pick(['keep', 'close_when_idle']),
-        approve: { mode: random.pick(['none', 'none', 'destructive', 'all']), tools: {} },
+        approve: {
+          mode: random.pick(['none', 'none', 'destructive', 'all']),
+          tools: index % 2 === 0 ? {} : { tools_wipe: byTwo, tools_look: byTwo },
+        },
         cancelSubscriptionsOnClose: random.chance(0.3),
       },
       limits: {

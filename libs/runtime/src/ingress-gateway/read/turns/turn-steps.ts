@@ -231,6 +231,8 @@ export class TurnFold {
       case 'ToolsetChanged':
       case 'MessageRefused':
       case 'RequestRefused':
+      case 'ChoiceAssigned':
+      case 'ApprovalCounted':
       case 'ToolCallDetached':
       case 'ToolCallLateResult':
       case 'SubscriptionOpened':
