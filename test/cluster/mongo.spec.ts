@@ -22,6 +22,7 @@ import {
   threadLogContract,
   timersContract,
   callbackCountsContract,
+  tenantTalliesContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -140,6 +141,10 @@ withServices(['mongo'], ({ mongo }) => {
   callbackCountsContract(
     'mongo',
     fresh((stores) => ({ port: stores.callbackCounts })),
+  );
+  tenantTalliesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.tenantTallies })),
   );
   toolActivityContract(
     'mongo',

@@ -32,6 +32,7 @@ import {
   threadLogContract,
   timersContract,
   callbackCountsContract,
+  tenantTalliesContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -187,6 +188,11 @@ timersContract(
 callbackCountsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.callbackCounts })),
+);
+
+tenantTalliesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.tenantTallies })),
 );
 toolActivityContract(
   'memory',

@@ -25,6 +25,7 @@ import {
   threadLogContract,
   timersContract,
   callbackCountsContract,
+  tenantTalliesContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -159,6 +160,11 @@ timersContract(
 callbackCountsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.callbackCounts })),
+);
+
+tenantTalliesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.tenantTallies })),
 );
 toolActivityContract(
   'sqlite',

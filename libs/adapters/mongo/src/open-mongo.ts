@@ -22,6 +22,7 @@ import { createThreadLog } from './stores/thread-log.ts';
 import { hasCommits, settleShards } from './migrations/shard-old-commits.ts';
 import { knownShards, type Shards, storedShards } from './stores/shards.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
+import { createTenantTallies } from './stores/limits/tenant-tallies.ts';
 import { createTimers, onePartition, type Partitions } from './stores/timers.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
@@ -126,6 +127,7 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   logins: createLogins(server),
   toolActivity: createToolActivity(server),
   callbackCounts: createCallbackCounts(server),
+  tenantTallies: createTenantTallies(server),
   inbox: createInbox(server),
   webhooks: createWebhooks(server),
   webhookDeliveries: createWebhookDeliveries(server),

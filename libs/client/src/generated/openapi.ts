@@ -5232,10 +5232,51 @@ export interface components {
         };
         /**
          * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id.
+         *     - [`QUOTA_EXCEEDED`](/errors/QUOTA_EXCEEDED): The tenant has, or has used today, as much as its quota allows; the detail names the quota. What is there goes on, but for completions of a tenant whose tokens or money of the day are used up.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-QUOTA_EXCEEDED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
          *     - [`CHOICE_SETTLED`](/errors/CHOICE_SETTLED): This choice was answered, or its call was stopped, before this answer came.
          *     - [`CHOICE_CHANGED`](/errors/CHOICE_CHANGED): The answer is about other arguments than the call has.
          */
         "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`QUOTA_EXCEEDED`](/errors/QUOTA_EXCEEDED): The tenant has, or has used today, as much as its quota allows; the detail names the quota. What is there goes on, but for completions of a tenant whose tokens or money of the day are used up.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`QUOTA_EXCEEDED`](/errors/QUOTA_EXCEEDED): The tenant has, or has used today, as much as its quota allows; the detail names the quota. What is there goes on, but for completions of a tenant whose tokens or money of the day are used up.
+         *     - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED-ALREADY_EXISTS": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -6596,7 +6637,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -6653,7 +6694,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -7634,7 +7675,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED-ALREADY_EXISTS"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -8269,7 +8310,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -8555,7 +8596,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -9377,7 +9418,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -9826,7 +9867,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -9897,7 +9938,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];

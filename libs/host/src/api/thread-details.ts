@@ -263,6 +263,7 @@ export const threadDetailOperations = {
       'last part, and a part may be sent again',
     access: adminOfAll,
     body: importPart,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 200: z.object({ thread: z.string(), position: z.int() }) },
   }),
   importBlob: operation({
@@ -273,6 +274,7 @@ export const threadDetailOperations = {
     summary: 'A payload that commits of an import refer to; it may be sent again',
     access: adminOfAll,
     body: importedBlob,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 204: null },
   }),
   toolCalls: operation({

@@ -13,6 +13,7 @@ export type RefusalCode =
   | 'PRECONDITION_FAILED'
   | 'RATE_LIMITED'
   | 'CHOICE_CHANGED'
+  | 'QUOTA_EXCEEDED'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'IDEMPOTENCY_IN_PROGRESS'
   | 'TOO_MANY_WEBHOOKS'
@@ -25,6 +26,8 @@ export interface Refusal {
   readonly errors?: readonly Problem[];
   /** With `CHOICE_SETTLED`: the first answer. */
   readonly settled?: object;
+  /** With `RATE_LIMITED`. */
+  readonly retryAfterMs?: number;
 }
 
 export type Answered<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
