@@ -17,7 +17,7 @@ export interface ProcessorSettings {
   readonly queuedInputsPerThreadMax: number;
   /** The share of one tenant in `queuedInputsMax`. */
   readonly queuedInputsPerTenantMax: number;
-  /** Slices under way at once; more wait, by tenant. */
+  /** Slices under way at once: enough for groups of commits, few enough for a short round of tenants. */
   readonly slicesInFlightMax: number;
   /** Threads that are paid again at once, of those with inputs that were given to an earlier owner. */
   readonly repaymentsInFlightMax: number;
@@ -75,7 +75,7 @@ export const defaultProcessorSettings: ProcessorSettings = {
   queuedInputsMax: 10_000,
   queuedInputsPerThreadMax: 1_000,
   queuedInputsPerTenantMax: 5_000,
-  slicesInFlightMax: 256,
+  slicesInFlightMax: 48,
   repaymentsInFlightMax: 48,
   snapshotEveryEvents: 200,
   snapshotBytes: 1024 * 1024,
