@@ -25,6 +25,7 @@ import {
   threadLogContract,
   timersContract,
   callbackCountsContract,
+  tenantTalliesContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -155,6 +156,10 @@ withServices(['mongo'], ({ mongo }) => {
   callbackCountsContract(
     'mongo',
     fresh((stores) => ({ port: stores.callbackCounts })),
+  );
+  tenantTalliesContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.tenantTallies })),
   );
   toolActivityContract(
     'mongo',

@@ -35,6 +35,7 @@ import {
   threadLogContract,
   timersContract,
   callbackCountsContract,
+  tenantTalliesContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -202,6 +203,11 @@ timersContract(
 callbackCountsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.callbackCounts })),
+);
+
+tenantTalliesContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.tenantTallies })),
 );
 toolActivityContract(
   'memory',

@@ -277,17 +277,22 @@ describe('sqlite: growth and limits', () => {
     await stores.close();
   });
 
-  it('publishing is refused above the bounds, in all and per thread, and goes on below them', async () => {
+  it('publishing is refused above the bounds, in all, per tenant and per thread, and goes on below them', async () => {
     const stores = await openSqlite({
       directory: await scratchDirectory(),
       undecidedInputsMax: 20,
       undecidedInputsPerThreadMax: 5,
+      undecidedInputsPerTenantMax: 15,
     });
     const key = freshKey();
     const published = Array.from({ length: 6 }, (_, index) => stores.inputs.publish(key, messageOf(`m-${index}`)));
     await expect(published[5]).rejects.toMatchObject(fault('UNAVAILABLE'));
-    const others = Array.from({ length: 16 }, (_, index) => stores.inputs.publish(freshKey(), messageOf(`o-${index}`)));
-    await expect(others[15]).rejects.toMatchObject(fault('UNAVAILABLE'));
+    const others = Array.from({ length: 11 }, (_, index) => stores.inputs.publish(freshKey(), messageOf(`o-${index}`)));
+    await expect(others[10]).rejects.toMatchObject(fault('UNAVAILABLE', 'of this tenant'));
+    const elsewhere = Array.from({ length: 6 }, (_, index) =>
+      stores.inputs.publish(freshKey('zenith'), messageOf(`e-${index}`)),
+    );
+    await expect(elsewhere[5]).rejects.toMatchObject(fault('UNAVAILABLE'));
     const decideAll = {
       assigned: () => undefined,
       revoked: async () => undefined,
@@ -298,7 +303,7 @@ describe('sqlite: growth and limits', () => {
       busy: () => false,
     };
     const subscription = await stores.inputs.consume(decideAll);
-    await Promise.all([...published.slice(0, 5), ...others.slice(0, 15)]);
+    await Promise.all([...published.slice(0, 5), ...others.slice(0, 10), ...elsewhere.slice(0, 5)]);
     await stores.inputs.publish(key, messageOf('afterwards'));
     await subscription.close(100);
     await stores.close();

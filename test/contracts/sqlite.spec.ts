@@ -28,6 +28,7 @@ import {
   threadLogContract,
   timersContract,
   callbackCountsContract,
+  tenantTalliesContract,
   toolActivityContract,
   toolServersContract,
   toolsetsContract,
@@ -174,6 +175,11 @@ timersContract(
 callbackCountsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.callbackCounts })),
+);
+
+tenantTalliesContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.tenantTallies })),
 );
 toolActivityContract(
   'sqlite',

@@ -35,6 +35,33 @@ describe('a fair semaphore', () => {
     expect(entered.slice(7)).toEqual(['hangs']);
   });
 
+  it('F2 F3 owners are served by weight, and none fills the places however many keys it has', async () => {
+    const weights: Readonly<Record<string, number>> = { heavy: 3 };
+    const semaphore = createFairSemaphore(64, {
+      ownerOf: (key) => key.slice(0, key.indexOf(' ')),
+      weightOf: (owner) => weights[owner] ?? 1,
+    });
+    const entered: string[] = [];
+    const enter = (key: string): unknown => semaphore.enter(key).then(() => entered.push(key));
+    for (let nth = 0; nth < 500; nth += 1) enter(`storm ${nth}`);
+    await settled();
+    expect(entered.length).toBeGreaterThan(48);
+    expect(entered.length).toBeLessThan(64);
+    enter('quiet 1');
+    await settled();
+    expect(entered.at(-1)).toBe('quiet 1');
+    for (let nth = 0; nth < 500; nth += 1) enter(`heavy ${nth}`);
+    for (let left = 0; left < 400; left += 1) {
+      const key = entered[left];
+      if (key !== undefined) semaphore.leave(key);
+      await settled();
+    }
+    const late = entered.slice(100, 400);
+    const ofHeavy = late.filter((key) => key.startsWith('heavy')).length;
+    expect(ofHeavy / (late.length - ofHeavy)).toBeGreaterThan(2);
+    expect(ofHeavy / (late.length - ofHeavy)).toBeLessThan(4);
+  });
+
   it('F1 a place is given back while its holder waits, also when the wait fails, and never twice', async () => {
     const semaphore = createFairSemaphore(1);
     const gate = Promise.withResolvers<void>();

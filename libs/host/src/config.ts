@@ -11,6 +11,7 @@ import type { HostedSettings, ProviderEnvironment } from '@dormouse/adapter-mode
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
 import { redisUrlProblem } from '@dormouse/adapter-redis';
 import type { MetricsPush, OtlpProtocol } from '@dormouse/adapter-telemetry';
+import { parseModelPrices } from '@dormouse/runtime';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
@@ -130,6 +131,12 @@ const settingsSchema = z.object({
       'requests of one tenant per second, twice that at once; 0 for no limit (default: 1000 in a cluster, else 0)',
   }),
   TENANT_CALLBACKS_PER_S: rate.meta({ description: 'the same for callbacks, which are then answered 503' }),
+  MODEL_PRICES: judged((text) =>
+    parseModelPrices(text) === null ? 'must be MODEL=INPUT:OUTPUT, separated by commas' : null,
+  ).meta({
+    description:
+      'what a million tokens of a model cost, in millionths of a unit of money: `MODEL=INPUT:OUTPUT`, separated by commas; for the quota `cost_micros_per_day_max`',
+  }),
   REQUEST_TIMEOUT_MS: milliseconds(60_000).meta({
     description: 'how long head and body of a request may take to come; answers and streams may take longer',
   }),

@@ -1,6 +1,7 @@
 // The services and their dependencies: functions over ports; this file only connects them. Each is created on request,
 // so that a process holds only the services it runs.
 import {
+  countedBlobs,
   type CallbackGateway,
   type CallbackTokens,
   createAuditor,
@@ -13,6 +14,8 @@ import {
   createScheduler,
   createInputSweeper,
   createTenantErasure,
+  createTenantLimits,
+  createTenantMeter,
   createTenantRecords,
   createThreadProcessor,
   createToolDispatcher,
@@ -27,7 +30,9 @@ import {
   measuredLedger,
   measuredProcessorPorts,
   measuredTransport,
+  parseModelPrices,
   type Service,
+  type TenantLimits,
   type ToolDispatcherDeps,
   type ToolWatch,
   watchedFeed,
@@ -76,10 +81,15 @@ export function servicesOf(
   let watch: ToolWatch | null = null;
   /** One instance for all: a process is one reporter. */
   const toolWatch = (): ToolWatch => (watch ??= createWatch(platform));
+  let limits: TenantLimits | null = null;
+  /** One instance for all: a process is one reporter. */
+  const tenantLimits = (): TenantLimits => (limits ??= createLimits(platform));
   return {
     ingress: () =>
       createIngress({
         ...stores,
+        blobs: countedBlobs(stores.blobs, tenantLimits()),
+        limits: tenantLimits(),
         bus: stores.inputs,
         idempotencyKeys: stores.idempotency,
         ...{ transport, webhookTransport: platform.webhookTransport, clock, entropy },
@@ -92,7 +102,7 @@ export function servicesOf(
         validateArguments: platform.argumentValidator.validate,
         hooks: { publicBase, wallNow: () => Date.now(), logger },
       }),
-    callbackGateway: () => callbackGateway(config, platform, callbackTokens()),
+    callbackGateway: () => callbackGateway(config, platform, callbackTokens(), tenantLimits()),
     inputSweeper: () => {
       const failed = (fault: unknown): void => logger.error('input_sweep_failed', { reason: String(fault) });
       return createInputSweeper({
@@ -106,14 +116,19 @@ export function servicesOf(
     tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
     scheduler: ({ deliver, tenantRecords: records }) =>
       createScheduler({ schedules: stores.schedules, records, deliver, clock, logger }),
-    threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch()), toolWatch()),
-    toolDispatcher: () => watchedService(toolDispatcher(config, platform, callbackTokens(), toolWatch()), toolWatch()),
+    threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch(), tenantLimits()), toolWatch()),
+    toolDispatcher: () =>
+      watchedService(
+        toolDispatcher(config, platform, { tokens: callbackTokens(), watch: toolWatch(), limits: tenantLimits() }),
+        toolWatch(),
+      ),
     notifier: () => {
       const measuring = measuringOf(platform);
       const measured = measuring === null ? transport : measuredTransport(transport, measuring);
       const watched = watchedTransport(measured, toolWatch(), steadyNow);
       const notifier = createNotifier({
         ...{ ...stores, transport: watched, sealer, clock, entropy, logger, holding: holdingOf(platform) },
+        limits: tenantLimits(),
       });
       return both(watchedService(notifier, toolWatch()), webhooks(platform));
     },
@@ -125,6 +140,15 @@ export const rateGateOf = (config: Config, platform: Platform): RateGate =>
 
 /** Requests per second of a tenant that has no quota of its own; 0 for no limit. */
 const rateOf = ({ TENANT_REQUESTS_PER_S: set }: Config, { traits }: Platform): number => set ?? traits.tenantRate;
+
+function createLimits({ stores, clock, entropy, logger }: Platform): TenantLimits {
+  return createTenantLimits({
+    records: createTenantRecords({ ...stores, clock }),
+    meter: createTenantMeter({ tallies: stores.tenantTallies, clock, entropy, logger }),
+    directory: stores.directory,
+    clock,
+  });
+}
 
 export const tenantOriginsOf = (config: Config, { stores, clock }: Platform): TenantOrigins =>
   createTenantOrigins(parseAllowedOrigins(config.ALLOWED_ORIGINS).origins, { ...stores, clock });
@@ -155,19 +179,25 @@ function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
   });
 }
 
-function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens): Callbacks {
+function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens, limits: TenantLimits): Callbacks {
   const { stores, traits, sealer, clock, entropy, logger, metrics } = platform;
   const isMeasured = areKept(metrics);
   const tally = createCallbackTally({ counts: stores.callbackCounts, clock, entropy, logger });
   const gateway = createCallbackGateway({
     ...stores,
+    blobs: countedBlobs(stores.blobs, limits),
     ...(isMeasured ? { dedup: measuredDedup(stores.dedup, metrics) } : {}),
-    ...{ tokens, sealer, clock, entropy, logger, tally },
+    ...{ tokens, sealer, clock, entropy, logger, tally, limits },
     rate: limitOfRate(config.TENANT_CALLBACKS_PER_S ?? traits.tenantRate),
     settings: { loginDeadlineMs: config.OAUTH_DEADLINE_MS, choiceDeadlineMs: config.CHOICE_DEADLINE_MS },
   });
   const measured = isMeasured ? measuredCallbacks(gateway, metrics) : gateway;
-  return { ...measured, flush: () => tally.flush() };
+  return {
+    ...measured,
+    flush: async () => {
+      await Promise.all([tally.flush(), limits.flush()]);
+    },
+  };
 }
 
 /** Null when nothing is measured. */
@@ -182,7 +212,7 @@ function createWatch({ stores, clock, entropy, logger, metrics }: Platform): Too
   return createToolWatch({ activity, toolServers, clock, entropy, logger, metrics });
 }
 
-function threadProcessor(config: Config, platform: Platform, watch: ToolWatch): Service {
+function threadProcessor(config: Config, platform: Platform, watch: ToolWatch, limits: TenantLimits): Service {
   const { stores, traits, model, clock, entropy, logger, keys, argumentValidator, tracing } = platform;
   const measuring = measuringOf(platform);
   const measured = measuring === null ? {} : measuredProcessorPorts({ ...stores, model }, measuring, clock);
@@ -190,6 +220,8 @@ function threadProcessor(config: Config, platform: Platform, watch: ToolWatch): 
   return createThreadProcessor({
     ...ports,
     tenantStores: stores,
+    limits,
+    prices: parseModelPrices(config.MODEL_PRICES ?? '') ?? new Map(),
     ...{ clock, entropy, logger, tracing },
     feed: watchedFeed(ports.feed, watch),
     validateArguments: argumentValidator.validate,
@@ -203,7 +235,13 @@ function threadProcessor(config: Config, platform: Platform, watch: ToolWatch): 
   });
 }
 
-function toolDispatcher(config: Config, platform: Platform, tokens: CallbackTokens, watch: ToolWatch): Service {
+interface DispatcherParts {
+  readonly tokens: CallbackTokens;
+  readonly watch: ToolWatch;
+  readonly limits: TenantLimits;
+}
+
+function toolDispatcher(config: Config, platform: Platform, { tokens, watch, limits }: DispatcherParts): Service {
   const { stores, clock, entropy, logger, tracing } = platform;
   const ports = { ...stores, transport: platform.transport, ...measuredDispatcher(platform) };
   return createToolDispatcher({
@@ -214,6 +252,7 @@ function toolDispatcher(config: Config, platform: Platform, tokens: CallbackToke
       logger,
       tracing,
       watch,
+      limits,
       holding: holdingOf(platform),
       audit: createAuditor({ ...stores, clock }),
     },

@@ -39,6 +39,7 @@ export const settingReaders: Readonly<Record<SettingName, readonly SettingReader
   TRACE_CONTENT: everywhere,
   TENANT_REQUESTS_PER_S: ['standalone', 'ingress-gateway'],
   TENANT_CALLBACKS_PER_S: ['standalone', 'callback-gateway'],
+  MODEL_PRICES: ['standalone', 'thread-processor'],
   REQUEST_TIMEOUT_MS: everywhere,
   UNFINISHED_BODIES_MAX_BYTES: everywhere,
   UNFINISHED_REQUESTS_PER_PEER: everywhere,

@@ -36,6 +36,7 @@ export * from './log/thread-log.ts';
 export * from './log/usage.ts';
 export * from './bus/timers.ts';
 export * from './stores/callback-counts.ts';
+export * from './stores/tenant-tallies.ts';
 export * from './stores/tool-activity.ts';
 export * from './world/tool-transport.ts';
 export * from './world/tracer.ts';

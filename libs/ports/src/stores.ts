@@ -18,6 +18,7 @@ import type { RevokedTokens } from './stores/revoked-tokens.ts';
 import type { Agents, Secrets, ToolServers, Toolsets } from './registry/registry.ts';
 import type { Snapshots } from './log/snapshots.ts';
 import type { TenantEraser } from './stores/tenant-eraser.ts';
+import type { TenantTallies } from './stores/tenant-tallies.ts';
 import type { TenantLog } from './log/tenant-log.ts';
 import type { ThreadDirectory } from './log/thread-directory.ts';
 import type { ThreadLog } from './log/thread-log.ts';
@@ -66,4 +67,5 @@ export interface Stores {
   readonly sources: Sources;
   readonly deliveries: Deliveries;
   readonly schedules: Schedules;
+  readonly tenantTallies: TenantTallies;
 }

@@ -88,11 +88,9 @@ export { createTenantRecords, type TenantRecords } from './tenants/tenant-record
 export { attemptDelaysMs } from './webhooks/retry-times.ts';
 export { createWebhookService, type WebhookServiceDeps } from './webhooks/webhook-service.ts';
 export type { WebhookContent, WebhookPatch } from './ingress-gateway/hooks/webhooks.ts';
+export type { ShownQuotas } from './tenants/quotas.ts';
+export { parseModelPrices } from './tenants/model-prices.ts';
+export { countedBlobs, createTenantLimits, type TenantLimits } from './tenants/tenant-limits.ts';
+export { createTenantMeter } from './tenants/tenant-meter.ts';
 export { createTenantErasure } from './tenants/tenant-erasure.ts';
-export type {
-  MadeTenant,
-  ShownQuotas,
-  ShownTenant,
-  TenantApi,
-  TenantChanges,
-} from './ingress-gateway/registry/tenants.ts';
+export type { MadeTenant, ShownTenant, TenantApi, TenantChanges } from './ingress-gateway/registry/tenants.ts';

@@ -1,4 +1,5 @@
-// What a decision may know besides the thread and the input: the time, fresh ids, and the model's output so far.
+// What a decision may know besides the thread and the input: the time, fresh ids, the model's output so far, and what
+// the tenant's quotas allow.
 
 export type IdPrefix = 'call' | 'cmp' | 'chc' | 'tmr' | 'tsl' | 'thr' | 'mig';
 
@@ -7,6 +8,21 @@ export interface Streamed {
   readonly completionId: string;
   readonly text: string;
   readonly reasoning: string;
+}
+
+/** A budget of the tenant that is used up. */
+export interface UsedUp {
+  readonly budget: string;
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** What the tenant's quotas allow now, as far as the process that decides knows. */
+export interface TenantQuota {
+  /** Null while no budget of the day is used up. */
+  spent(): UsedUp | null;
+  /** Whether the tenant may open no more of them. */
+  isFull(of: 'threads' | 'subscriptions'): boolean;
 }
 
 export interface Moment {
@@ -20,4 +36,6 @@ export interface Moment {
   nextTime(cron: string, timeZone: string, after: number): number | null;
   /** What the current completion has streamed, when it runs in the process that decides; null after a crash. */
   readonly streamed: Streamed | null;
+  /** Absent: the tenant has no quotas. */
+  readonly quota?: TenantQuota;
 }

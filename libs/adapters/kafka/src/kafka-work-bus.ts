@@ -11,9 +11,11 @@ import {
   Fault,
   type Logger,
   placeKeyOf,
+  placeOwnerOf,
   recordKeyOf,
   type ThreadKey,
   type WorkBus,
+  type WorkShares,
   type WorkTopics,
 } from '@dormouse/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,7 +46,7 @@ export function createWorkBus(deps: WorkBusDeps): WorkBus {
       await deps.sender.send({ topic, partition, key: recordKeyOf(message), value, headers });
       return { handled: null };
     },
-    consume: (name, handle) => deps.join(name, handlersOf(deps, name, handle)),
+    consume: (name, handle, shares) => deps.join(name, handlersOf(deps, name, handle, shares)),
   };
 }
 
@@ -52,9 +54,11 @@ function handlersOf<Name extends keyof WorkTopics>(
   { inFlightMax, heldMax, logger }: WorkBusDeps,
   name: Name,
   handle: (message: WorkTopics[Name], place: Place) => Promise<void>,
+  shares: WorkShares = { weightOf: () => 1 },
 ): GroupHandlers {
   const revoked = new WeakSet<Assignment>();
-  const places = createFairSemaphore(inFlightMax);
+  const weightOf = (tenant: string): number => shares.weightOf(tenant);
+  const places = createFairSemaphore(inFlightMax, { ownerOf: placeOwnerOf, weightOf });
   let held = 0;
 
   /** (W2) True when the message was handled, false when this process does not own it any more. */

@@ -15,6 +15,7 @@ import type { RevokedTokenStore } from './revoked-tokens.ts';
 import type { SnapshotStore } from './snapshots.ts';
 import type { DirectoryStore } from './thread-directory.ts';
 import type { LogStore } from './thread-log.ts';
+import type { TenantTallyStore } from './tenant-tallies.ts';
 import type { TimerStore } from './timers.ts';
 import type { ActivityStore } from './tool-activity.ts';
 import type { LoginStore, ViewStore } from './views.ts';
@@ -31,6 +32,7 @@ interface Erasable {
   readonly views: ViewStore;
   readonly logins: LoginStore;
   readonly callbackCounts: CallbackCountStore;
+  readonly tenantTallies: TenantTallyStore;
   readonly inbox: InboxStore;
   readonly revokedTokens: RevokedTokenStore;
   readonly directory: DirectoryStore;
@@ -54,6 +56,7 @@ function erase(durable: Erasable, tenant: string): number {
   const byName = [
     ...[log.threads, log.owed, durable.timers, parked.threads, parked.inputs, durable.views, durable.logins],
     ...[toolActivity.rows, toolActivity.discoveries, durable.callbackCounts, durable.inbox, durable.revokedTokens],
+    durable.tenantTallies,
     ...[ledger.entries, ledger.attempts, durable.directory, durable.snapshots, durable.blobs, durable.idempotency],
     ...[registry.toolServers, registry.toolsets, registry.lastGood, registry.secrets, registry.held.threads],
     ...[durable.hooks.webhooks, durable.hooks.deliveries, durable.hooks.readers],

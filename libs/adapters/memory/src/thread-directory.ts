@@ -2,6 +2,7 @@
 import type {
   OldestWaits,
   OpenCall,
+  OpenOfTenant,
   Page,
   PageRequest,
   ThreadCensus,
@@ -84,6 +85,7 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
     usageTotal: (tenant, range) =>
       passage.read('directory.usageTotal', tenant, () => usageTotalOf(daysOf(rows), tenant, range)),
     census: () => passage.read('directory.census', '', () => censusOf(rows)),
+    openOf: (tenant) => passage.read('directory.openOf', tenant, () => openOf(rows, tenant)),
     oldestCall: (tenant, toolServer) =>
       passage.read('directory.oldestCall', `${tenant}:${toolServer}`, () => oldestCallOf(rows, tenant, toolServer)),
   };
@@ -127,6 +129,13 @@ function oldestCallOf(rows: DirectoryStore, tenant: string, toolServer: string):
     .flatMap((row) => known.get(nameOf(row))?.calls ?? [])
     .filter((call) => call.toolServer === toolServer);
   return open.toSorted((one, other) => one.since - other.since)[0] ?? null;
+}
+
+function openOf(rows: DirectoryStore, tenant: string): OpenOfTenant {
+  const open = [...rows.values()].filter((row) => row.tenant === tenant && row.status !== 'closed');
+  const waits = waitsOf.get(rows);
+  const subscriptions = open.reduce((sum, row) => sum + (waits?.get(nameOf(row))?.subscriptions ?? 0), 0);
+  return { threads: open.length, subscriptions };
 }
 
 function censusOf(rows: DirectoryStore): ThreadCensus {

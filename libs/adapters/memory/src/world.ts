@@ -37,6 +37,7 @@ import { createParkedThreads, createParkingStore, type ParkingStore } from './pa
 import { createTimers, type TimerStore } from './timers.ts';
 import { createLogins, createViews, type LoginStore, type ViewStore } from './views.ts';
 import { type CallbackCountStore, createCallbackCounts } from './callback-counts.ts';
+import { createTenantTallies, type TenantTallyStore } from './tenant-tallies.ts';
 import { type ActivityStore, createToolActivity } from './tool-activity.ts';
 import { createToolTransport, type ToolNetwork } from './tool-network.ts';
 import { createWebhookTransport, type Receivers } from './hooks/receivers.ts';
@@ -78,6 +79,7 @@ export interface DurablePart {
   readonly logins: LoginStore;
   readonly toolActivity: ActivityStore;
   readonly callbackCounts: CallbackCountStore;
+  readonly tenantTallies: TenantTallyStore;
   readonly inbox: InboxStore;
   readonly revokedTokens: RevokedTokenStore;
   readonly auditLog: AuditLogStore;
@@ -130,6 +132,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         logins: createLogins(durable.logins, passage),
         toolActivity: createToolActivity(durable.toolActivity, passage),
         callbackCounts: createCallbackCounts(durable.callbackCounts, passage),
+        tenantTallies: createTenantTallies(durable.tenantTallies, passage),
         revokedTokens: createRevokedTokens(durable.revokedTokens, passage),
         auditLog: createAuditLog(durable.auditLog, passage),
         inbox: createInbox(durable.inbox, passage),
@@ -174,6 +177,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   logins: new Map(),
   toolActivity: { rows: new Map(), discoveries: new Map() },
   callbackCounts: new Map(),
+  tenantTallies: new Map(),
   inbox: new Map(),
   revokedTokens: new Map(),
   auditLog: new Map(),

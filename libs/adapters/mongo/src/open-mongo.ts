@@ -24,6 +24,7 @@ import { knownShards, type Shards, storedShards } from './stores/shards.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
 import { createSchedules } from './stores/arrivals/schedules.ts';
 import { createDeliveries, createSources } from './stores/arrivals/sources.ts';
+import { createTenantTallies } from './stores/limits/tenant-tallies.ts';
 import { createTimers, onePartition, type Partitions } from './stores/timers.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createLogins, createViews } from './stores/views.ts';
@@ -131,6 +132,7 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   sources: createSources(server),
   deliveries: createDeliveries(server),
   schedules: createSchedules(server),
+  tenantTallies: createTenantTallies(server),
   inbox: createInbox(server),
   webhooks: createWebhooks(server),
   webhookDeliveries: createWebhookDeliveries(server),

@@ -42,6 +42,7 @@ export const spreads: Readonly<Record<string, Spread>> = {
   source_deliveries: { key: byId, why: 'read and written by id' },
   sources: stays('small'),
   schedules: stays('small'),
+  tenant_tallies: { key: byId, why: 'written by id; sums ask all servers' },
   tenants: stays('few documents'),
   held_threads: stays('documents of suspended tenants only'),
   parked: stays('few documents'),

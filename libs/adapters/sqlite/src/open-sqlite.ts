@@ -39,6 +39,7 @@ import { createTenantLog } from './log/tenant-log.ts';
 import { createThreadLog } from './log/thread-log.ts';
 import { createTimers } from './stores/timers.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
+import { createTenantTallies } from './stores/tenant-tallies.ts';
 import { createToolActivity } from './stores/tool-activity.ts';
 import { createToolServers } from './stores/tool-servers.ts';
 import { createToolsets } from './stores/toolsets.ts';
@@ -57,6 +58,8 @@ export interface SqliteOptions {
   /** Limit of undecided inputs, in all. */
   readonly undecidedInputsMax?: number;
   readonly undecidedInputsPerThreadMax?: number;
+  /** Default: three quarters of all. */
+  readonly undecidedInputsPerTenantMax?: number;
   /** An input that cannot be decided for this long is refused: 503. */
   readonly undecidedMsMax?: number;
   /** How many messages of a work topic are handled at once. */
@@ -109,9 +112,11 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStores> 
 function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, writer: GroupWriter): SqliteStores {
   const clock = options.clock ?? systemClock;
   const owed = createOwedCommits(writer, reader, 20);
+  const undecidedMax = options.undecidedInputsMax ?? 10_000;
   const inputs = createLocalInputBus({
     owed,
-    undecidedMax: options.undecidedInputsMax ?? 10_000,
+    undecidedMax,
+    undecidedPerTenantMax: options.undecidedInputsPerTenantMax ?? Math.ceil((undecidedMax * 3) / 4),
     undecidedPerThreadMax: options.undecidedInputsPerThreadMax ?? 1_000,
     undecidedMsMax: options.undecidedMsMax ?? 5_000,
     busyPollMs: 5,
@@ -154,6 +159,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     sources: createSources(writer, reader),
     deliveries: createDeliveries(writer, reader),
     schedules: createSchedules(writer, reader),
+    tenantTallies: createTenantTallies(writer, reader),
     inbox: createInbox(writer, reader),
     webhooks: createWebhooks(writer, reader),
     webhookDeliveries: createWebhookDeliveries(writer, reader),

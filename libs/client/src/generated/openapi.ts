@@ -5724,6 +5724,20 @@ export interface components {
         };
         /**
          * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id.
+         *     - [`QUOTA_EXCEEDED`](/errors/QUOTA_EXCEEDED): The tenant has, or has used today, as much as its quota allows; the detail names the quota. What is there goes on, but for completions of a tenant whose tokens or money of the day are used up.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-QUOTA_EXCEEDED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
          *     - [`CHOICE_SETTLED`](/errors/CHOICE_SETTLED): This choice was answered, or its call was stopped, before this answer came.
          */
         "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED": {
@@ -5742,6 +5756,33 @@ export interface components {
          *     - [`APPROVAL_COUNTED`](/errors/APPROVAL_COUNTED): The call needs several approvals, and one of this key, user or link counts already.
          */
         "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED-CHOICE_CHANGED-APPROVAL_COUNTED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`QUOTA_EXCEEDED`](/errors/QUOTA_EXCEEDED): The tenant has, or has used today, as much as its quota allows; the detail names the quota. What is there goes on, but for completions of a tenant whose tokens or money of the day are used up.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`QUOTA_EXCEEDED`](/errors/QUOTA_EXCEEDED): The tenant has, or has used today, as much as its quota allows; the detail names the quota. What is there goes on, but for completions of a tenant whose tokens or money of the day are used up.
+         *     - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED-ALREADY_EXISTS": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -7226,7 +7267,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -7283,7 +7324,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -8599,7 +8640,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED-ALREADY_EXISTS"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -9297,7 +9338,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -9583,7 +9624,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -10405,7 +10446,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -10854,7 +10895,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -10925,7 +10966,7 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-QUOTA_EXCEEDED"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];

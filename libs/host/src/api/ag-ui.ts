@@ -42,6 +42,7 @@ export const agUiOperations = {
     summary: 'A run of AG-UI 1.0: the last message of the user, or the answers to the interrupts of the run before',
     access: { ...talkerOrAnswerer, thread: 'found_later' },
     body: runInput,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 200: 'text/event-stream' },
   }),
 };

@@ -51,6 +51,7 @@ export const aiSdkOperations = {
       'The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1',
     access: { ...talkerOrAnswerer, ...later },
     body: chatRequest,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 200: stream },
   }),
   resume: operation({

@@ -86,6 +86,7 @@ export const messageOperations = {
       'Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time, else `Location` says where it will be',
     access: talker,
     body: newMessage,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 202: accepted, 200: turnAnswer },
   }),
   list: operation({

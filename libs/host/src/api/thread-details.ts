@@ -267,6 +267,7 @@ export const threadDetailOperations = {
       'last part, and a part may be sent again',
     access: adminOfAll,
     body: importPart,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 200: z.object({ thread: z.string(), position: z.int() }) },
   }),
   importBlob: operation({
@@ -277,6 +278,7 @@ export const threadDetailOperations = {
     summary: 'A payload that commits of an import refer to; it may be sent again',
     access: adminOfAll,
     body: importedBlob,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 204: null },
   }),
   toolCalls: operation({

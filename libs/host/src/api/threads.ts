@@ -157,7 +157,7 @@ export const threadOperations = {
     body: newThread,
     answers: { 201: thread, 200: thread },
     location: '/v1/threads/{{id}}',
-    problems: ['ALREADY_EXISTS'],
+    problems: ['QUOTA_EXCEEDED', 'ALREADY_EXISTS'],
   }),
   list: operation({
     id: 'listThreads',
@@ -197,6 +197,7 @@ export const threadOperations = {
     summary: 'A new thread with the history up to and including an event',
     access: threadWriter,
     body: forkRequest,
+    problems: ['QUOTA_EXCEEDED'],
     answers: { 201: thread },
     location: '/v1/threads/{{id}}',
   }),

@@ -133,7 +133,7 @@ export const toolServerOperations = {
     body: newToolServer,
     answers: { 201: registeredToolServer, 200: registeredToolServer },
     location: '/v1/tool-servers/{{name}}',
-    problems: ['ALREADY_EXISTS'],
+    problems: ['ALREADY_EXISTS', 'QUOTA_EXCEEDED'],
   }),
   list: operation({
     id: 'listToolServers',

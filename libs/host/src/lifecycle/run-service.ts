@@ -209,6 +209,7 @@ async function startIngress(
   consoleDir: string | null,
 ): Promise<void> {
   const ingress = servicesOf(config, platform, callbackBaseOf(config), publicBaseOf(config)).ingress();
+  undo.push(() => ingress.limits.flush());
   await ingress.tenants.ensure(clusterTenant);
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
   const erasure = servicesOf(config, platform, callbackBaseOf(config)).tenantErasure();

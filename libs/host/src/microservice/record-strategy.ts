@@ -10,7 +10,15 @@
 //       Nothing behind it overtakes it. Work whose handler fails is handed out again by the bus.
 //   T4. Stop: the services drain, in their order, within `stopWithinMs`.
 import type { Place } from '@dormouse/collections';
-import type { Assignment, InputConsumer, Logger, Stores, ThreadDelivery, WorkTopics } from '@dormouse/ports';
+import type {
+  Assignment,
+  InputConsumer,
+  Logger,
+  Stores,
+  ThreadDelivery,
+  WorkShares,
+  WorkTopics,
+} from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import { type CustomTransportStrategy, type ReadPacket, Server } from '@nestjs/microservices';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,7 +78,7 @@ export class RecordStrategy extends Server<RecordEvents, RecordStatus> implement
       },
       work: {
         publish: (topic, message) => given.work.publish(topic, message),
-        consume: (topic, handle) => this.consumeWork(topic, handle),
+        consume: (topic, handle, shares) => this.consumeWork(topic, handle, shares),
       },
     };
   }
@@ -146,10 +154,14 @@ export class RecordStrategy extends Server<RecordEvents, RecordStatus> implement
   private consumeWork<Topic extends keyof WorkTopics>(
     topic: Topic,
     handle: WorkHandler<Topic>,
+    shares?: WorkShares,
   ): ReturnType<Buses['work']['consume']> {
     Object.assign(this.consumers, { [topic]: handle });
-    return this.given.work.consume(topic, (message, place) =>
-      this.handleEvent(topic, { pattern: topic, data: message }, new WorkContext(topic, message, place)),
+    return this.given.work.consume(
+      topic,
+      (message, place) =>
+        this.handleEvent(topic, { pattern: topic, data: message }, new WorkContext(topic, message, place)),
+      shares,
     );
   }
 

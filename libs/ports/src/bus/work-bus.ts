@@ -5,7 +5,7 @@
 //       `handled` (null: the bus itself is durable and the commit may be released at once).
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
 //   W3. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its
-//       place back meanwhile.
+//       place back meanwhile. Tenants that wait for one are served by their weights.
 import type { Place } from '@dormouse/collections';
 import type {
   AnswerChoice,
@@ -39,11 +39,18 @@ export interface Receipt {
   readonly handled: Promise<void> | null;
 }
 
+export interface WorkShares {
+  /** Above 0. */
+  weightOf(tenant: string): number;
+}
+
 export interface WorkBus {
   publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Promise<Receipt>;
   consume<Topic extends keyof WorkTopics>(
     topic: Topic,
     handle: (message: WorkTopics[Topic], place: Place) => Promise<void>,
+    /** Default: all tenants have the same weight. */
+    shares?: WorkShares,
   ): Promise<Subscription>;
 }
 
@@ -63,3 +70,6 @@ export function placeKeyOf({ tenant, effect }: WorkTopics[keyof WorkTopics]): st
       return `${tenant} ${effect.do}`;
   }
 }
+
+/** The tenant of a key of places. */
+export const placeOwnerOf = (key: string): string => key.slice(0, key.indexOf(' '));

@@ -30,6 +30,7 @@ export { threadDirectoryContract } from './thread-directory.contract.ts';
 export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';
 export { timersContract } from './timers.contract.ts';
 export { callbackCountsContract } from './callback-counts.contract.ts';
+export { tenantTalliesContract } from './tenant-tallies.contract.ts';
 export { toolActivityContract } from './tool-activity.contract.ts';
 export type { UnderTest } from './under-test.ts';
 export type { Advance } from './until.ts';

@@ -7,6 +7,7 @@
 //   R5. An opening is kept until the thread has a position.
 //   R6. A client's title and metadata replace what was there, and nothing else.
 //   R7. The census counts every thread by its status, and knows the oldest wait of each kind and all subscriptions.
+//   R9. What a tenant has open follows insertions and projections: threads that are not closed, their subscriptions.
 //   R8. The oldest open call at a tool server is found by tenant and name, as long as its thread has it open.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -407,6 +408,29 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       expect(after.oldest).toEqual({ ...before.oldest, timer: 5 });
       expect(after.subscriptions - before.subscriptions).toBe(1);
       expect(after.threads.closed - before.threads.closed).toBe(1);
+    });
+
+    it('R9: what a tenant has open follows insertions and projections', async () => {
+      const directory = await opened.get();
+      const [tenant, elsewhere] = [freshTenant(), freshTenant()];
+      expect(await directory.openOf(tenant)).toEqual({ threads: 0, subscriptions: 0 });
+      const rows = [rowOf({ tenant }), rowOf({ tenant, status: 'opening', position: 0 }), rowOf({ tenant })] as const;
+      for (const row of [...rows, rowOf({ tenant: elsewhere })]) await directory.insert(row);
+      expect(await directory.openOf(tenant)).toEqual({ threads: 3, subscriptions: 0 });
+      const project = ({ thread }: ThreadRow, status: 'waiting' | 'closed', subscriptions: number, position: number) =>
+        directory.project([
+          { ...{ tenant, thread, status, title: null, updatedAt: 9, position }, waits: { oldest: {}, subscriptions } },
+        ]);
+      await project(rows[0], 'waiting', 3, 9);
+      await project(rows[1], 'waiting', 2, 9);
+      expect(await directory.openOf(tenant)).toEqual({ threads: 3, subscriptions: 5 });
+      await project(rows[0], 'waiting', 1, 10);
+      await project(rows[0], 'waiting', 4, 8); // older
+      expect(await directory.openOf(tenant)).toEqual({ threads: 3, subscriptions: 3 });
+      await project(rows[1], 'closed', 0, 10);
+      await project(rows[2], 'closed', 0, 9);
+      expect(await directory.openOf(tenant)).toEqual({ threads: 1, subscriptions: 1 });
+      expect(await directory.openOf(elsewhere)).toEqual({ threads: 1, subscriptions: 0 });
     });
 
     it('R8: the oldest open call of each tool server follows projections', async () => {

@@ -98,6 +98,14 @@ export interface ThreadFilter {
   readonly order?: 'asc' | 'desc';
 }
 
+/** What a tenant has open, as far as the rows are written. */
+export interface OpenOfTenant {
+  /** Threads that are not closed, children among them. */
+  readonly threads: number;
+  /** Of those threads. */
+  readonly subscriptions: number;
+}
+
 export interface ThreadDirectory {
   /** Resolves when durable. `exists` when the thread id or the external id is taken, with the row that has it. */
   insert(
@@ -127,6 +135,8 @@ export interface ThreadDirectory {
   usageTotal(tenant: string, range: UsageRange): Promise<UsageTotals>;
   /** Costs the same with many threads as with few, or nearly: it is asked again and again. */
   census(): Promise<ThreadCensus>;
+  /** It is asked again and again: of a tenant with many threads it may cost an index scan, and no row of a thread. */
+  openOf(tenant: string): Promise<OpenOfTenant>;
   /** The oldest of all threads at this tool server, as far as their rows are written; null for none. */
   oldestCall(tenant: string, toolServer: string): Promise<OpenCall | null>;
 }

@@ -15,7 +15,8 @@
 //   C5. An event is accepted once under its sender's event id; without one it is at least once, under our own id. I-13
 //   C6. A long message is processed step by step: whatever a server sends, other work waits for one step at most. Only
 //       a few are read at once, in rotation over the tenants; the others wait, as bytes.
-//   C7. The token is judged, and the tenant's share, before a request is read.
+//   C7. The token is judged, and the tenant's share, before a request is read: its rate, and how much of it waits for
+//       its threads already.
 //   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the
 //       thread recognises a repetition by the hash of the question, while that is open. R94
 import { resultOf } from '@dormouse/json';
@@ -32,6 +33,7 @@ import { isTrial } from '../ingress-gateway/registry/trial.ts';
 import { acceptView, contentOf } from './accept/view.ts';
 import { type CallbackTally, noTally } from './callback-tally.ts';
 import type { CallbackScope, CallbackTokens } from './callback-token.ts';
+import { type TenantLimits, unlimited } from '../tenants/tenant-limits.ts';
 import { inTurns } from '../in-turns.ts';
 import { createBoundedQueue } from '../bounded-queue.ts';
 import {
@@ -66,6 +68,8 @@ export interface CallbackGatewayDeps extends AcceptanceDeps {
   /** Rate limit of one tenant; null for no limit. R43 */
   readonly rate?: RateLimit | null;
   readonly logger: Logger;
+  /** Default: as many of one tenant may wait for their threads as come. */
+  readonly limits?: Pick<TenantLimits, 'mayEnter'>;
   /** Default: nothing is counted. */
   readonly tally?: CallbackTally;
   readonly settings?: Partial<CallbackGatewaySettings>;
@@ -94,7 +98,7 @@ const taken: CallbackAnswer = { status: 200 };
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
   const settings = { ...defaultSettings, ...deps.settings };
-  const { tally = noTally } = deps;
+  const { tally = noTally, limits = unlimited } = deps;
   const longOnes = createBoundedQueue({ insideMax: readAtOnceMax, waitingMax: waitingMaxOfTenant }); // (C6)
 
   /** Makes the input durable unless it is known to be; whether it was. (C1, C2) */
@@ -205,7 +209,10 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   /** Seconds to wait, for a tenant above its share. Nothing is lost: tools retry after a 503. */
-  async function tooFast(tenant: string, rate: RateLimit): Promise<number | null> {
+  async function tooFast(tenant: string): Promise<number | null> {
+    if (!limits.mayEnter(tenant).ok) return settings.retryAfterS;
+    const { rate = null } = deps;
+    if (rate === null) return null;
     const { allowed, retryAfterMs } = await deps.rates.take(tenant, 'callbacks', rate);
     return allowed ? null : Math.max(1, Math.ceil(retryAfterMs / 1_000));
   }
@@ -217,7 +224,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
         deps.logger.warn('callback_refused', { status: verdict.status, code: verdict.code }); // (C4)
         return { status: verdict.status, code: verdict.code, detail: verdict.detail };
       }
-      const waitS = deps.rate ? await tooFast(verdict.scope.tenant, deps.rate) : null;
+      const waitS = await tooFast(verdict.scope.tenant);
       if (waitS !== null)
         return {
           status: 503,

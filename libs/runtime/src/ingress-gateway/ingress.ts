@@ -28,9 +28,11 @@ import { createParkedApi, type ParkedApi } from './write/parked.ts';
 import { createProbe, type Probe } from './registry/probe.ts';
 import { createReadableApi, type ReadableApi } from './read/readable-messages.ts';
 import { createReconcileApi, type ReconcileApi } from './write/reconcile.ts';
-import { createTenantApi, type ShownQuotas, type TenantApi } from './registry/tenants.ts';
+import { createTenantApi, type TenantApi } from './registry/tenants.ts';
 import { createRevocations, type Revocations } from './access/revocations.ts';
 import { createThreadFamilies, type ThreadFamilies } from './access/thread-families.ts';
+import type { ShownQuotas } from '../tenants/quotas.ts';
+import { type TenantLimits, unlimited } from '../tenants/tenant-limits.ts';
 import { createTenantRecords, type TenantRecords } from '../tenants/tenant-records.ts';
 import { createRequestApi, type RequestApi } from './write/requests.ts';
 import { createSessionApi, type SessionApi } from './access/sessions.ts';
@@ -82,6 +84,8 @@ export interface IngressPorts extends IngressStores {
   readonly validateArguments: ValidateArguments | null;
   /** Where a tenant has no quota of its own. Default: the standard ones. */
   readonly quotas?: Partial<ShownQuotas>;
+  /** Default: no tenant has a quota. */
+  readonly limits?: TenantLimits;
   /** Signs thread tokens and answer links; the same in every process, kept out of every store. */
   readonly signingKey: Uint8Array;
   readonly auditSigner: AuditSigner;
@@ -99,6 +103,7 @@ export interface Ingress {
   readonly keys: KeyApi;
   readonly tenants: TenantApi;
   readonly tenantRecords: TenantRecords;
+  readonly limits: TenantLimits;
   readonly sessions: SessionApi;
   readonly tokens: ThreadTokens;
   /** Tells when a credential ends. The holder must stop it. */
@@ -149,7 +154,8 @@ export function createIngress(given: IngressPorts): Ingress {
   const families = createThreadFamilies(given);
   const revocations = createRevocations({ ...given, records, keys });
   const audit = createAuditApi(given);
-  const ports = { ...given, threads: createThreadLookup(given), mintName: requestNames(given), audit };
+  const { limits = unlimited } = given;
+  const ports = { ...given, limits, threads: createThreadLookup(given), mintName: requestNames(given), audit };
   const { hooks = { publicBase: '', wallNow: () => given.clock.now(), logger: silent } } = given;
   const watchTurn = createTurnWait(ports);
   const probe = createProbe(ports);
@@ -164,6 +170,7 @@ export function createIngress(given: IngressPorts): Ingress {
     keys,
     tenants: createTenantApi({ ...ports, records, keys }),
     tenantRecords: records,
+    limits,
     sessions: createSessionApi(ports, keys),
     tokens: createThreadTokens({ ...ports, revocations, families }),
     watchCredential: (credential) => revocations.watch(credential),

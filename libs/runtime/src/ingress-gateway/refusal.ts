@@ -14,6 +14,7 @@ export type RefusalCode =
   | 'RATE_LIMITED'
   | 'CHOICE_CHANGED'
   | 'APPROVAL_COUNTED'
+  | 'QUOTA_EXCEEDED'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'IDEMPOTENCY_IN_PROGRESS'
   | 'TOO_MANY_WEBHOOKS'
@@ -30,6 +31,8 @@ export interface Refusal {
   readonly errors?: readonly Problem[];
   /** With `CHOICE_SETTLED`: the first answer. */
   readonly settled?: object;
+  /** With `RATE_LIMITED`. */
+  readonly retryAfterMs?: number;
 }
 
 export type Answered<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };

@@ -6,11 +6,15 @@ export function measuredDispatches(work: WorkBus, metrics: Metrics, clock: Pick<
   const times = metrics.histogram('dormouse_dispatch_duration_seconds');
   return {
     publish: (topic, message) => work.publish(topic, message),
-    consume: (topic, handle) =>
-      work.consume(topic, async (message, place) => {
-        await handle(message, place);
-        times.record((clock.now() - message.at) / 1_000);
-      }),
+    consume: (topic, handle, shares) =>
+      work.consume(
+        topic,
+        async (message, place) => {
+          await handle(message, place);
+          times.record((clock.now() - message.at) / 1_000);
+        },
+        shares,
+      ),
   };
 }
 

@@ -28,6 +28,7 @@ import {
 import { encodeCancelToolCall, encodeCloseThread, toolServerUrl } from '@dormouse/protocol';
 import { type AnswerChoice, type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
 import type { Holding } from '../tenants/holding.ts';
+import type { TenantLimits } from '../tenants/tenant-limits.ts';
 import { createChoiceAnswers } from './choice-answers.ts';
 import type { Service } from '../service.ts';
 import { atAddress } from '../tool-dispatcher/registrations.ts';
@@ -46,6 +47,8 @@ export interface NotifierDeps {
   readonly settings?: Partial<NotifierSettings>;
   /** Default: null. */
   readonly holding?: Holding | null;
+  /** Default: all tenants have the same weight. */
+  readonly limits?: Pick<TenantLimits, 'weightOf'>;
 }
 
 export interface NotifierSettings {
@@ -114,7 +117,7 @@ export function createNotifier(deps: NotifierDeps): Service {
 
   return {
     async start() {
-      subscription = await deps.work.consume('notices', track);
+      subscription = await deps.work.consume('notices', track, deps.limits);
     },
     async stop(withinMs) {
       stopping = true;

@@ -16,6 +16,10 @@ export interface TenantRecords {
   of(tenant: string): Promise<TenantRecord | null>;
   /** Whether something may be asked, sent or answered for it. @throws Fault */
   isActive(tenant: string): Promise<boolean>;
+  /** As it was last read, however long ago; undefined where it never was. It is read again when it is old. */
+  known(tenant: string): TenantRecord | null | undefined;
+  /** Whether `known` is what `of` would answer without a read. */
+  isFresh(tenant: string): boolean;
   /** What was remembered of it is read again. */
   forget(tenant: string): void;
 }
@@ -38,10 +42,15 @@ export function createTenantRecords({
     return record;
   }
 
-  async function of(tenant: string): Promise<TenantRecord | null> {
+  function fresh(tenant: string): { readonly record: TenantRecord | null } | undefined {
     const known = remembered.get(tenant);
     const isFresh = known !== undefined && known.until > clock.now() && known.until <= clock.now() + rememberedMs;
-    return isFresh ? known.record : shared(tenant, () => read(tenant));
+    return isFresh ? known : undefined;
+  }
+
+  async function of(tenant: string): Promise<TenantRecord | null> {
+    const known = fresh(tenant);
+    return known === undefined ? shared(tenant, () => read(tenant)) : known.record;
   }
 
   return {
@@ -50,6 +59,11 @@ export function createTenantRecords({
       const record = await of(tenant);
       return record === null || record.state === 'active'; // (N3)
     },
+    known: (tenant) => {
+      if (fresh(tenant) === undefined) of(tenant).catch(() => {}); // the last one stays; the next question reads again
+      return remembered.get(tenant)?.record;
+    },
+    isFresh: (tenant) => fresh(tenant) !== undefined,
     forget: (tenant) => void remembered.delete(tenant),
   };
 }

@@ -15,6 +15,10 @@ export interface ProcessorSettings {
   readonly queuedInputsMax: number;
   /** The share of one thread in `queuedInputsMax`. */
   readonly queuedInputsPerThreadMax: number;
+  /** The share of one tenant in `queuedInputsMax`. */
+  readonly queuedInputsPerTenantMax: number;
+  /** Slices under way at once: enough for groups of commits, few enough for a short round of tenants. */
+  readonly slicesInFlightMax: number;
   /** Threads that are paid again at once, of those with inputs that were given to an earlier owner. */
   readonly repaymentsInFlightMax: number;
   readonly snapshotEveryEvents: number;
@@ -70,6 +74,8 @@ export const defaultProcessorSettings: ProcessorSettings = {
   commitBytesMax: 4 * 1024 * 1024,
   queuedInputsMax: 10_000,
   queuedInputsPerThreadMax: 1_000,
+  queuedInputsPerTenantMax: 5_000,
+  slicesInFlightMax: 48,
   repaymentsInFlightMax: 48,
   snapshotEveryEvents: 200,
   snapshotBytes: 1024 * 1024,

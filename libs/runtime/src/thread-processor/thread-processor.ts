@@ -9,12 +9,15 @@
 //   P1. Every input of a thread goes through the thread's lane: the bus's, and the model's answers through memory. (V2)
 //   P2. Stopping takes nothing new, lets slices and completions end for a while, and leaves the rest owed, never half
 //       done.
+import { createFairSemaphore } from '@dormouse/collections';
 import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription } from '@dormouse/ports';
 import { hashKeyOf } from '../log/keyed-hash.ts';
 import { measuredProtocol } from '../metrics/measured-protocol.ts';
 import type { Measuring } from '../metrics/measuring.ts';
 import { observeProcessor } from '../metrics/processor-gauges.ts';
 import { createHeldWakes, createHolding, type HeldWakes, type Holding } from '../tenants/holding.ts';
+import type { ModelPrices } from '../tenants/model-prices.ts';
+import { type TenantLimits, unlimited } from '../tenants/tenant-limits.ts';
 import { createTenantRecords } from '../tenants/tenant-records.ts';
 import { createSliceTracing } from '../tracing/slice-tracing.ts';
 import { offTracing, type Tracing } from '../tracing/tracing.ts';
@@ -50,6 +53,10 @@ type ProcessorStores = Pick<
 export interface ThreadProcessorDeps extends ProcessorStores {
   /** Without them no tenant is ever suspended. */
   readonly tenantStores?: Pick<Stores, 'tenants' | 'heldThreads'>;
+  /** Default: no tenant has a quota. */
+  readonly limits?: TenantLimits;
+  /** Of models, for the money of a tenant's day. Default: none costs anything. */
+  readonly prices?: ModelPrices;
   readonly model: Model;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -83,10 +90,12 @@ interface Parts {
 
 /** Counters of one processor: what waits, and whether it takes more. */
 interface Load {
-  /** Counted up to the share of each thread. */
+  /** Counted up to the share of each thread and tenant. */
   queued: number;
   /** All queued inputs. */
   held: number;
+  /** Those of each tenant that count by their threads' shares, and all of it. */
+  readonly ofTenant: Map<string, { queued: number; held: number }>;
   closing: boolean;
 }
 
@@ -96,7 +105,7 @@ const drainPollMs = 10;
 const closeMsMax = 2_000;
 
 export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
-  const load: Load = { queued: 0, held: 0, closing: false };
+  const load: Load = { queued: 0, held: 0, ofTenant: new Map(), closing: false };
   const parts = createParts(deps, load);
   const assignments = new Map<string, LiveAssignment>();
   let subscription: Subscription | null = null;
@@ -147,6 +156,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       parts.completions.close();
       await parts.snapshots.settled();
       await parts.projections.flush();
+      await deps.limits?.flush();
     },
   };
 }
@@ -194,7 +204,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   };
   const idKey = hashKeyOf(deps.idKey);
   const cache = new StateCache(settings.cacheBytesMax);
-  const { validateArguments = null } = deps;
+  const { validateArguments = null, limits = unlimited } = deps;
   const requests = createRequestBuilder(sources);
   const { holding, heldWakes } = createTenantParts(deps);
   const completions = createCompletionRunner({
@@ -210,6 +220,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     buildRequest: requests.build,
     endpointOf: (thread) => requests.endpointOf(thread),
     holding,
+    limits,
   });
   const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, holding, clock, logger, settings });
   const fold = async (key: Lane['key']) => (await protocol.readThread(sources, key, null)).state.thread;
@@ -258,6 +269,8 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     protocol,
     payment,
     discarded: createDiscarded(logger),
+    limits,
+    prices: deps.prices ?? new Map(),
   };
   const home: AssignmentHome = {
     slices,
@@ -274,10 +287,11 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     isClosing: () => load.closing,
     sliceCounts: { succeeded: 0, startedFailing: 0 },
     repayments: createRepayments(settings.repaymentsInFlightMax),
-    queued: (change, counted) => {
-      load.held += change;
-      load.queued += counted;
-    },
+    places: createFairSemaphore(settings.slicesInFlightMax, {
+      ownerOf: (key) => key.slice(0, key.indexOf(' ')),
+      weightOf: (tenant) => limits.weightOf(tenant),
+    }),
+    queued: (tenant, change, counted) => countQueued(load, { tenant, change, counted }, settings, limits),
   };
   return {
     home,
@@ -292,6 +306,24 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     settings,
     protocol,
   };
+}
+
+/** However much one tenant is sent, others' inputs are taken. (lane L6) */
+function countQueued(
+  load: Load,
+  { tenant, change, counted }: { readonly tenant: string; readonly change: number; readonly counted: number },
+  { queuedInputsPerTenantMax }: ProcessorSettings,
+  limits: TenantLimits,
+): void {
+  const of = load.ofTenant.get(tenant) ?? { queued: 0, held: 0 };
+  const share = (queued: number): number => Math.min(queued, queuedInputsPerTenantMax);
+  load.held += change;
+  load.queued += share(of.queued + counted) - share(of.queued);
+  of.queued += counted;
+  of.held += change;
+  if (of.held > 0) load.ofTenant.set(tenant, of);
+  else load.ofTenant.delete(tenant);
+  limits.waitingHere(tenant, of.held);
 }
 
 function createTenantParts({ tenantStores: stores, inputs, clock, logger }: ThreadProcessorDeps): {

@@ -38,6 +38,7 @@ import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { observeDispatcher } from '../metrics/dispatcher-gauges.ts';
 import type { Service } from '../service.ts';
 import type { Holding } from '../tenants/holding.ts';
+import type { TenantLimits } from '../tenants/tenant-limits.ts';
 import type { DispatcherWatch } from '../tool-health/tool-watch.ts';
 import { executeToolSpan } from '../tracing/execute-tool-span.ts';
 import { offTracing, type Tracing } from '../tracing/tracing.ts';
@@ -73,6 +74,8 @@ export interface ToolDispatcherDeps {
   readonly watch?: DispatcherWatch;
   /** Default: null. */
   readonly holding?: Holding | null;
+  /** Default: all tenants have the same weight. */
+  readonly limits?: Pick<TenantLimits, 'weightOf'>;
   /** Default: null, and no call is in the audit. */
   readonly audit?: Auditor | null;
 }
@@ -255,7 +258,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     async start() {
       const handle = (message: Dispatch, place: Place): Promise<void> =>
         isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message, place);
-      subscription = await deps.work.consume('dispatches', handle);
+      subscription = await deps.work.consume('dispatches', handle, deps.limits);
     },
     async stop(withinMs) {
       isStopping = true;

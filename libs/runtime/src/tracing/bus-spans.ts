@@ -31,7 +31,7 @@ export const inputBusWithSpans = (bus: InputBus, tracing: Tracing): InputBus => 
 export const workBusWithSpans = (bus: WorkBus, tracing: Tracing): WorkBus => ({
   publish: (topic, message) =>
     sent(tracing, topic, message, message.trace, (trace) => bus.publish(topic, { ...message, trace })),
-  consume: (topic, handle) => bus.consume(topic, handle),
+  consume: (topic, handle, shares) => bus.consume(topic, handle, shares),
 });
 
 async function sent<Answer>(

@@ -93,6 +93,8 @@ export function spawnThread(
     return { problem: `threads may be nested ${threadLimits.depthMax} deep, and this one is` };
   if (!hasRoomForChild(draft.thread))
     return { problem: `${openChildrenMaxAt(ancestors.length)} child threads are open already` };
+  if (draft.moment.quota?.isFull('threads') === true)
+    return { problem: 'the tenant has as many open threads as it may' };
   const childId = draft.mint('thr');
   open(draft, { childId, spawnedBy: { kind: 'call', toolCallId }, events: [], queuedEvents: 0, instructions });
   return { childId };

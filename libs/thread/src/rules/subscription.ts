@@ -16,9 +16,13 @@ import { mayOpenChild, openEventChild, openQueuedChildren } from './child.ts';
 import { refuseRequest } from './refusal.ts';
 import { beginsTurn, wake } from './wake.ts';
 
-/** Whether one more subscription may be opened. R83 */
-export const mayEverSubscribe = (draft: Draft): boolean =>
-  Object.keys(draft.thread.subscriptions).length < threadLimits.subscriptionsMax;
+/** Why no further subscription may be opened; null when one may. R83 */
+export function subscriptionProblem({ thread, moment }: Draft): string | null {
+  const { subscriptionsMax } = threadLimits;
+  if (Object.keys(thread.subscriptions).length >= subscriptionsMax)
+    return `a thread has at most ${subscriptionsMax} subscriptions`;
+  return moment.quota?.isFull('subscriptions') === true ? 'the tenant has as many subscriptions as it may' : null;
+}
 
 /** The events that came before this call's confirmation, in the order of their arrival. */
 export const heldFor = (draft: Draft, call: Call): readonly HeldEvent[] =>

@@ -19,7 +19,7 @@ import { openQueuedChildren } from './child.ts';
 import { loadToolsets } from './opening.ts';
 import { expireQuestion, settleByTool, withdrawQuestion } from './person.ts';
 import { scheduleCame } from './schedule.ts';
-import { heldFor, mayEverSubscribe, receive } from './subscription.ts';
+import { heldFor, receive, subscriptionProblem } from './subscription.ts';
 import { beginsTurn, wake } from './wake.ts';
 
 /** One call of an assistant message: refused at once, shown to a person, or dispatched. R7, R9, R27 */
@@ -102,14 +102,9 @@ function resultOf({ content, displayAs }: ToolResult): Parameters<typeof end>[2]
 /** The call has subscribed: its result is the confirmation; events that came before it follow, in order. R69, R83 */
 function subscribe(draft: Draft, call: Call, input: ToolResult): void {
   const { toolCallId } = call;
-  if (!mayEverSubscribe(draft)) {
-    settle(
-      draft,
-      call,
-      'error',
-      'LIMIT_REACHED',
-      `a thread has at most ${threadLimits.subscriptionsMax} subscriptions`,
-    );
+  const problem = subscriptionProblem(draft);
+  if (problem !== null) {
+    settle(draft, call, 'error', 'LIMIT_REACHED', problem);
     return abandon(draft, call, { notify: true });
   }
   const held = heldFor(draft, call);

@@ -1,5 +1,6 @@
 // When the model is asked: there is something it has not seen, and nothing that it must wait for. (thread T1, T3)
 import type { Draft } from '../draft.ts';
+import type { UsedUp } from '../moment.ts';
 import { blockingCalls, queuedMessage, type QueuedMessage, type Thread, timerOf, tokensOn } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
 
@@ -12,23 +13,18 @@ export function wake(draft: Draft): void {
 
 /** Asks, unless a budget is used up. A manual retry grants one more completion, and no more tokens. */
 export function askModel(draft: Draft, { byHand = false } = {}): void {
-  const exceeded = exceededTokens(draft) ?? (byHand ? null : exceededCompletions(draft.thread));
+  const exceeded =
+    exceededTokens(draft) ?? draft.moment.quota?.spent() ?? (byHand ? null : exceededCompletions(draft.thread));
   if (exceeded === null) requestCompletion(draft);
   else draft.emit({ type: 'BudgetExceeded', ...exceeded });
 }
 
-interface Exceeded {
-  readonly budget: string;
-  readonly used: number;
-  readonly limit: number;
-}
-
-function exceededCompletions({ completionsInWake, limits }: Thread): Exceeded | null {
+function exceededCompletions({ completionsInWake, limits }: Thread): UsedUp | null {
   const limit = limits.completionsPerWakeMax;
   return completionsInWake < limit ? null : { budget: 'completions_per_wake', used: completionsInWake, limit };
 }
 
-function exceededTokens({ thread, moment }: Draft): Exceeded | null {
+function exceededTokens({ thread, moment }: Draft): UsedUp | null {
   const limit = thread.limits.tokensPerDayMax;
   const used = tokensOn(thread, moment.now);
   return limit === null || used < limit ? null : { budget: 'tokens_per_day_thread', used, limit };

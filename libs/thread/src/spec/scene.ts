@@ -17,7 +17,7 @@ import {
   type ThreadOpening,
   type ToolResult,
 } from '../input.ts';
-import type { Moment, Streamed } from '../moment.ts';
+import type { Moment, Streamed, TenantQuota } from '../moment.ts';
 import { defaultLimits, defaultPolicies, type Limits, type Policies } from '../policy.ts';
 import { text } from '../content.ts';
 import { type Thread, unopenedThread } from '../thread.ts';
@@ -50,6 +50,8 @@ export interface Streaming {
 export interface Timed {
   readonly at: number;
   readonly input: ThreadInput | ((scene: Scene) => ThreadInput);
+  /** Default: the tenant has no quotas. */
+  readonly quota?: TenantQuota;
 }
 
 export const emptyScene: Scene = { thread: unopenedThread('acme', 'thr_1'), events: [], effects: [], steps: [] };
@@ -80,7 +82,8 @@ export function after(scene: Scene, happening: Happening): Scene {
     streaming === null || completion === null
       ? null
       : { completionId: completion.completionId, text: streaming.streamed, reasoning: '' };
-  const decision = decide(scene.thread, input, moment(scene.thread, at, streamed));
+  const quota = timed?.quota === undefined ? {} : { quota: timed.quota };
+  const decision = decide(scene.thread, input, { ...moment(scene.thread, at, streamed), ...quota });
   const steps = [...scene.steps, { input, decision, at }];
   if (!decision.committed) return { ...scene, steps };
   return {

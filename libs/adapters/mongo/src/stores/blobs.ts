@@ -19,10 +19,9 @@ const blobSchema = new Schema<BlobDocument>(
 export function createBlobs(server: MongoServer): Blobs {
   const blobs = server.connection.model<BlobDocument>('Blob', blobSchema);
   return {
-    put: async (tenant, sha256, bytes, mediaType) => {
-      // Of the same bytes, storing twice is storing once.
-      await inserted(server, blobs, { _id: idOf(tenant, sha256), mediaType, bytes: new mongo.Binary(bytes) });
-    },
+    // Of the same bytes, storing twice is storing once.
+    put: (tenant, sha256, bytes, mediaType) =>
+      inserted(server, blobs, { _id: idOf(tenant, sha256), mediaType, bytes: new mongo.Binary(bytes) }),
     get: async (tenant, sha256) => {
       const found = await server.read(() => blobs.findOne({ _id: idOf(tenant, sha256) }).lean());
       return found && { bytes: Uint8Array.from(found.bytes.buffer), mediaType: found.mediaType };

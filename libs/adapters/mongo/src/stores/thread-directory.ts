@@ -14,6 +14,7 @@
 import type {
   OldestWaits,
   OpenCall,
+  OpenOfTenant,
   Page,
   PageRequest,
   ThreadCensus,
@@ -81,6 +82,10 @@ const indexExisting = (name: string, field: string): void => {
 for (const kind of threadWaitKinds) indexExisting(`since_${kind}`, `waits.${kind}`);
 indexExisting('subscribed', 'subscriptions');
 threadSchema.index(
+  { tenant: 1, status: 1, subscriptions: 1 },
+  { name: 'subscribed_of_tenant', partialFilterExpression: { subscriptions: { $exists: true } } },
+);
+threadSchema.index(
   { tenant: 1, 'openCalls.toolServer': 1 },
   { name: 'open_calls', partialFilterExpression: { openCalls: { $exists: true } } },
 );
@@ -147,8 +152,24 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     usage: (tenant, query, page) => days.usage(tenant, query, page),
     usageTotal: (tenant, range) => days.total(tenant, range),
     census: () => censusOf(server, threads),
+    openOf: (tenant) => openOf(server, threads, tenant),
     oldestCall: (tenant, toolServer) => oldestCallOf(server, threads, tenant, toolServer),
   };
+}
+
+async function openOf(server: MongoServer, threads: Model<ThreadDocument>, tenant: string): Promise<OpenOfTenant> {
+  const open = { tenant, status: { $in: threadStatuses.filter((status) => status !== 'closed') } };
+  const sums = server.read(() =>
+    threads
+      .aggregate<Pick<OpenOfTenant, 'subscriptions'>>([
+        { $match: { ...open, subscriptions: { $exists: true } } },
+        { $group: { _id: null, subscriptions: { $sum: '$subscriptions' } } },
+      ])
+      .exec(),
+  );
+  const count = server.read(() => threads.countDocuments(open));
+  const [[sum], total] = await Promise.all([sums, count]);
+  return { threads: total, subscriptions: Number(sum?.subscriptions ?? 0) };
 }
 
 /** (Y5) */

@@ -5,7 +5,8 @@
 //   Q1. `publish` resolves when the delivery is decided: the input is in its commit, and only there. (input-bus B1)
 //   Q2. One queue for all threads, in order of arrival, so each thread's order is kept. (input-bus B2)
 //   Q3. The next consumer gets first what commits may still owe, then what was not decided. (input-bus B2, V10)
-//   Q4. Undecided inputs are bounded, in all and per thread; above that `publish` is refused with UNAVAILABLE.
+//   Q4. Undecided inputs are bounded, in all, per tenant and per thread; above that `publish` is refused with
+//       UNAVAILABLE.
 //   Q5. An input that cannot be decided for `undecidedMsMax` (the disk is full, or no further work may begin) is
 //       refused with UNAVAILABLE and withdrawn: it is not decided later, unless its commit was under way already.
 import { TransientSet } from '@dormouse/collections';
@@ -26,6 +27,7 @@ export interface LocalInputBusOptions {
   readonly owed: OwedCommits;
   readonly undecidedMax: number;
   readonly undecidedPerThreadMax: number;
+  readonly undecidedPerTenantMax: number;
   readonly undecidedMsMax: number;
   /** How often a consumer that was busy is asked again, besides after each release. */
   readonly busyPollMs: number;
@@ -52,7 +54,10 @@ const sweepMs = 500;
 
 export function createLocalInputBus(options: LocalInputBusOptions): LocalInputBus {
   const { owed } = options;
-  const undecided = createUndecidedInputs({ max: options.undecidedMax, perThreadMax: options.undecidedPerThreadMax });
+  const undecided = createUndecidedInputs({
+    ...{ max: options.undecidedMax, perThreadMax: options.undecidedPerThreadMax },
+    perTenantMax: options.undecidedPerTenantMax,
+  });
   let queue: Queued[] = [];
   let first = 0;
   let owner: Owner | null = null;

@@ -9,9 +9,11 @@ import {
   type Clock,
   type PartitionLoad,
   placeKeyOf,
+  placeOwnerOf,
   type Receipt,
   type Subscription,
   type WorkBus,
+  type WorkShares,
   type WorkTopics,
 } from '@dormouse/ports';
 import { unavailable } from '../file/fault-of.ts';
@@ -42,7 +44,7 @@ interface Topic<Message> {
   /** Published and not handled. */
   readonly unfinished: number;
   publish(message: Message): Promise<Receipt>;
-  consume(handle: (message: Message, place: Place) => Promise<void>): Promise<Subscription>;
+  consume(handle: (message: Message, place: Place) => Promise<void>, shares?: WorkShares): Promise<Subscription>;
 }
 
 interface Owner<Message> {
@@ -58,7 +60,7 @@ export function createLocalWorkBus(options: LocalWorkBusOptions): LocalWorkBus {
   };
   return {
     publish: (topic, message) => topics[topic].publish(message),
-    consume: (topic, handle) => topics[topic].consume(handle),
+    consume: (topic, handle, shares) => topics[topic].consume(handle, shares),
     load: () => (['dispatches', 'notices'] as const).map((topic) => loadOf(topic, topics[topic].unfinished)),
     close: () => {
       closed = true;
@@ -74,7 +76,11 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
   const unfinished = new TransientSet<Job<Message>>();
   let owner: Owner<Message> | null = null;
   const begun = new TransientSet<Promise<void>>();
-  const places = createFairSemaphore(options.inFlightMax);
+  let weights: WorkShares | null = null;
+  const places = createFairSemaphore(options.inFlightMax, {
+    ownerOf: placeOwnerOf,
+    weightOf: (tenant) => weights?.weightOf(tenant) ?? 1,
+  });
 
   function start(job: Job<Message>): void {
     if (owner === null) return; // the next owner starts it
@@ -130,8 +136,9 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       });
       return { handled };
     },
-    consume: async (handle) => {
+    consume: async (handle, shares) => {
       if (owner) throw new Error('the local bus has one consumer per topic');
+      weights = shares ?? null;
       const mine = { handle, stopped: new AbortController() };
       owner = mine;
       for (const job of [...unfinished.values()]) start(job); // unfinished jobs of the previous owner (work-bus W1)

@@ -7,7 +7,7 @@ const turnOfTheLoop = async (): Promise<void> => void (await new Promise((resolv
 
 describe('inputs on their way to their decision', () => {
   it('tells a publisher of the decision at the end of the turn of the loop: what it leads to goes first', async () => {
-    const inputs = createUndecidedInputs({ max: 2, perThreadMax: 2 });
+    const inputs = createUndecidedInputs({ max: 2, perThreadMax: 2, perTenantMax: 2 });
     const { undecided, done } = inputs.add(key, input, null);
     const order: string[] = [];
     const told = done.then(() => order.push('told'));
@@ -19,7 +19,7 @@ describe('inputs on their way to their decision', () => {
   });
 
   it('refuses nobody whose input is decided, told or not', async () => {
-    const inputs = createUndecidedInputs({ max: 2, perThreadMax: 2 });
+    const inputs = createUndecidedInputs({ max: 2, perThreadMax: 2, perTenantMax: 2 });
     const { undecided, done } = inputs.add(key, input, null);
     undecided.decided();
     inputs.refuseAll(new Error('closing'));
@@ -28,7 +28,7 @@ describe('inputs on their way to their decision', () => {
   });
 
   it('makes room as soon as an input is decided', async () => {
-    const inputs = createUndecidedInputs({ max: 9, perThreadMax: 1 });
+    const inputs = createUndecidedInputs({ max: 9, perThreadMax: 1, perTenantMax: 9 });
     const { undecided } = inputs.add(key, input, null);
     expect(inputs.refusal(key)?.message).toContain('Too many inputs of this thread');
     undecided.decided();

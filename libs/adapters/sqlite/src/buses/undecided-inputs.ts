@@ -39,19 +39,26 @@ interface Waiting {
 export function createUndecidedInputs(limits: {
   readonly max: number;
   readonly perThreadMax: number;
+  readonly perTenantMax: number;
 }): UndecidedInputs {
   const waiting = new TransientSet<Waiting>();
   const ofThread = new ThreadMap<number>();
+  const ofTenant = new Map<string, number>();
 
   function change(key: ThreadKey, by: 1 | -1): void {
     const count = (ofThread.get(key) ?? 0) + by;
     if (count === 0) ofThread.delete(key);
     else ofThread.set(key, count);
+    const all = (ofTenant.get(key.tenant) ?? 0) + by;
+    if (all === 0) ofTenant.delete(key.tenant);
+    else ofTenant.set(key.tenant, all);
   }
 
   return {
     refusal: (key) => {
       if (waiting.size >= limits.max) return unavailable('Too many inputs are waiting.');
+      if ((ofTenant.get(key.tenant) ?? 0) >= limits.perTenantMax)
+        return unavailable('Too many inputs of this tenant are waiting.');
       const isFull = (ofThread.get(key) ?? 0) >= limits.perThreadMax;
       return isFull ? unavailable('Too many inputs of this thread are waiting.') : null;
     },

@@ -613,6 +613,40 @@ const assignees = `
   END;
 `;
 
+/** What tenants have used, and how many threads and subscriptions they have open. */
+const tenantLimits = `
+  CREATE TABLE tenant_tallies (
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    reporter TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    until INTEGER,
+    PRIMARY KEY (tenant, name, reporter)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tenant_tallies_by_end ON tenant_tallies (until) WHERE until IS NOT NULL;
+
+  CREATE TABLE tenant_threads (
+    tenant TEXT PRIMARY KEY,
+    open INTEGER NOT NULL,
+    subscriptions INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO tenant_threads SELECT tenant, count(*) FILTER (WHERE status <> 'closed'),
+    ifnull(sum(subscriptions) FILTER (WHERE status <> 'closed'), 0) FROM threads GROUP BY tenant;
+  CREATE TRIGGER tenant_threads_at_first AFTER INSERT ON threads WHEN NEW.status <> 'closed' BEGIN
+    INSERT INTO tenant_threads VALUES (NEW.tenant, 1, NEW.subscriptions)
+      ON CONFLICT DO UPDATE SET open = open + 1, subscriptions = subscriptions + NEW.subscriptions;
+  END;
+  CREATE TRIGGER tenant_threads_again AFTER UPDATE OF status, subscriptions ON threads
+    WHEN NEW.subscriptions <> OLD.subscriptions OR (NEW.status = 'closed') <> (OLD.status = 'closed') BEGIN
+    UPDATE tenant_threads SET open = open + (OLD.status = 'closed') - (NEW.status = 'closed'), subscriptions = subscriptions
+      + iif(NEW.status = 'closed', 0, NEW.subscriptions) - iif(OLD.status = 'closed', 0, OLD.subscriptions)
+      WHERE tenant = NEW.tenant;
+  END;
+  CREATE TRIGGER tenant_threads_no_more AFTER DELETE ON threads WHEN OLD.status <> 'closed' BEGIN
+    UPDATE tenant_threads SET open = open - 1, subscriptions = subscriptions - OLD.subscriptions WHERE tenant = OLD.tenant;
+  END;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -632,6 +666,7 @@ export const schemaSteps: readonly string[] = [
   webhooks,
   arrivals,
   assignees,
+  tenantLimits,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

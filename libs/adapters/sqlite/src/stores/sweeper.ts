@@ -1,4 +1,4 @@
-// Deletes old answers by idempotency key, expired logins and revocations, old activity of tool servers and old
+// Deletes old answers by idempotency key, expired logins, revocations and tallies, old activity of tool servers and old
 // deliveries of webhooks, at start and then every hour. Attempts of calls stay: they are kept as long as the log of
 // their thread.
 import { activityKeptMs, type Clock, deliveriesKeptMs } from '@dormouse/ports';
@@ -7,6 +7,7 @@ import { sweepDeliveries } from './hooks/deliveries.ts';
 import { sweepLogins } from './views.ts';
 import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
 import { sweepRevokedTokens } from './revoked-tokens.ts';
+import { sweepTallies } from './tenant-tallies.ts';
 import { sweepActivity } from './tool-activity.ts';
 
 const sweepEveryMs = 3_600_000;
@@ -20,6 +21,7 @@ export function startSweeper(writer: GroupWriter, clock: Clock): { stop(): void 
       writer.rows('lazy', sweepActivity, [[now - activityKeptMs]]),
       writer.rows('lazy', sweepRevokedTokens, [[now]]),
       writer.rows('lazy', sweepDeliveries, [[now - deliveriesKeptMs]]),
+      writer.rows('lazy', sweepTallies, [[now]]),
     ];
     // What could not be deleted now is deleted an hour later.
     void Promise.allSettled(swept);

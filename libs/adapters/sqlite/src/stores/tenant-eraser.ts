@@ -15,6 +15,7 @@ export const tenantTables: readonly string[] = [
   ...['question_assignees'],
   ...['webhooks', 'deliveries', 'webhook_readers'],
   ...['sources', 'source_deliveries', 'schedules'],
+  ...['tenant_tallies', 'tenant_threads'],
 ];
 
 const ofTenant = (table: string): string => `DELETE FROM ${table} WHERE tenant = ?`;

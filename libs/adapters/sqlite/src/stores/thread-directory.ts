@@ -7,6 +7,7 @@
 //       So does the table of open calls, which a trigger keeps equal to the column of the same name: one step in its
 //       index for each tool server of a tenant.
 import {
+  type OpenOfTenant,
   type ThreadCensus,
   type ThreadDirectory,
   type ThreadKey,
@@ -85,6 +86,7 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader): Thre
     usage: async (tenant, query, page) => readUsage(reader, tenant, query, page),
     usageTotal: async (tenant, range) => readUsageTotal(reader, tenant, range),
     census: async () => censusOf(reader),
+    openOf: async (tenant) => reader.one<OpenOfTenant>(selectOpen, tenant) ?? { threads: 0, subscriptions: 0 },
     oldestCall: async (tenant, toolServer) => {
       const row = reader.one<OpenCallRow>(selectOldestCall, tenant, toolServer);
       return row && { toolServer, toolCallId: row.tool_call, since: row.since };
@@ -131,6 +133,7 @@ const selectOldestCall =
   'SELECT tool_call, since FROM open_calls WHERE tenant = ? AND tool_server = ? ORDER BY since, tool_call LIMIT 1';
 const selectNextServer =
   'SELECT tenant, tool_server, since FROM open_calls WHERE (tenant, tool_server) > (?, ?) ORDER BY tenant, tool_server, since LIMIT 1';
+const selectOpen = 'SELECT open AS threads, subscriptions FROM tenant_threads WHERE tenant = ?';
 const selectCounts = 'SELECT status, threads FROM thread_counts';
 const selectSubscriptions =
   'SELECT ifnull(sum(subscriptions), 0) AS subscriptions FROM threads WHERE subscriptions > 0';

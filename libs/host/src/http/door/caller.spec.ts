@@ -77,6 +77,8 @@ const ingress = {
   tenantRecords: {
     of: async () => standing,
     isActive: () => Promise.reject(new Error()),
+    known: () => undefined,
+    isFresh: () => false,
     forget: () => {},
   },
   audit: { record: async (entry: AuditEntry) => void audited.push(entry) } as never,

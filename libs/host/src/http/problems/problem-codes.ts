@@ -113,6 +113,12 @@ const requestCodes = {
     'Choose another name, or read what is there. For threads, `if_exists: "return"` answers the existing one. ' +
       'A tool server is changed with `dormouse tools set NAME`, or `PATCH /v1/tool-servers/NAME`.',
   ),
+  QUOTA_EXCEEDED: entry(
+    409,
+    'Quota used up',
+    'The tenant has, or has used today, as much as its quota allows; the detail names the quota. What is there goes on, but for completions of a tenant whose tokens or money of the day are used up.',
+    'Close or delete what is no longer needed, wait for the next day (UTC) where the quota is one of a day, or ask the operator: `PATCH /v1/tenants/{id}` with the platform key raises it. Threads that stopped go on with `POST …/retry`.',
+  ),
   AGENT_IN_USE: entry(409, 'Agent in use', 'Threads that are not closed use this agent.', 'Close them first.'),
   SECRET_IN_USE: entry(
     409,

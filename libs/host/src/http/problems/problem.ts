@@ -49,8 +49,8 @@ export function unwrap<T>(answer: Answered<T>): T {
   throw problemOfRefusal(answer.refusal);
 }
 
-export function problemOfRefusal({ code, detail, errors, settled }: Refusal): HttpProblem {
-  return new HttpProblem(code, detail, { errors, settled });
+export function problemOfRefusal({ code, detail, errors, settled, retryAfterMs }: Refusal): HttpProblem {
+  return new HttpProblem(code, detail, { errors, settled, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
 
 /** Any thrown value, as a problem. (P2) */

@@ -97,7 +97,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const limits = options.arrivals ?? standardArrivalLimits;
   const room = createBodyRoom(limits.unfinishedBytesMax);
   const metricsText = options.metricsText ?? null;
-  const seats = createStreamSeats(options.metrics);
+  const seats = createStreamSeats(options.ingress.limits, options.metrics);
   const parts = {
     ...options,
     metricsText,

@@ -39,6 +39,11 @@ describe('streams of events', () => {
     registerEventRoute(server, {
       doorkeeper: { admit: () => {}, identify: () => identifying.read() as never, authorize: async () => {} },
       ingress: {
+        limits: {
+          learn: async () => {},
+          streamsFull: (_tenant: string, here: number) => (here < seatsOfTenant ? null : seatsOfTenant),
+          streamsHere: () => {},
+        },
         watchCredential: () => ({ signal: new AbortController().signal, stop: () => {} }),
         follow: {
           async follow(_key: unknown, _after: number, signal: AbortSignal) {

@@ -33,7 +33,7 @@ export interface EventRouteDeps {
 const { access, path } = threadDetailOperations.events;
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
-  const { clock, metrics = noMetrics, seats = createStreamSeats() } = deps;
+  const { clock, metrics = noMetrics, seats = createStreamSeats(deps.ingress.limits) } = deps;
   const measureLag = createMeasureLag(metrics, clock);
   server.get<{ Params: { id: string } }>(patternOf(path), async (request, reply) => {
     const reader = isStream(request) ? new AbortController() : null;

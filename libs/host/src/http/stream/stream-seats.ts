@@ -1,35 +1,49 @@
-// How many streams a tenant has open in one process.
+// How many streams a tenant has open.
 //
 // Invariant:
-//   E2. A tenant has at most `streamsPerTenantMax` streams open in one process, including those that are being opened:
-//       a seat is taken in the step that counts the seats, and released however the stream ends.
+//   E2. A tenant has at most `streams_max` streams open, including those that are being opened: in one process a seat
+//       is taken in the step that counts the seats, and released however the stream ends. What other processes have
+//       opened within the last seconds is not counted yet. (tenant-limits Q3)
 import type { Metrics } from '@dormouse/ports';
+import type { TenantLimits } from '@dormouse/runtime';
 import { HttpProblem } from '../problems/problem.ts';
-
-const streamsPerTenantMax = 1_000;
 
 export interface StreamSeats {
   /** Runs `use` in a seat of the tenant. @throws HttpProblem RATE_LIMITED */
   seated<Result>(tenant: string, use: () => Promise<Result>): Promise<Result>;
 }
 
-export function createStreamSeats(metrics?: Metrics): StreamSeats {
+const retryAfterMs = 5_000;
+
+export function createStreamSeats(
+  limits: Pick<TenantLimits, 'learn' | 'streamsFull' | 'streamsHere'>,
+  metrics?: Metrics,
+): StreamSeats {
   const seats = new Map<string, number>();
   metrics?.gauge('dormouse_event_streams', (report) => {
     report([...seats.values()].reduce((sum, taken) => sum + taken, 0));
   });
+
+  function set(tenant: string, taken: number): void {
+    if (taken > 0) seats.set(tenant, taken);
+    else seats.delete(tenant);
+    limits.streamsHere(tenant, taken);
+  }
+
   return {
     async seated(tenant, use) {
+      await limits.learn(tenant);
       const taken = seats.get(tenant) ?? 0;
-      if (taken >= streamsPerTenantMax)
-        throw new HttpProblem('RATE_LIMITED', `At most ${streamsPerTenantMax} streams may be open at once.`);
-      seats.set(tenant, taken + 1);
+      const limit = limits.streamsFull(tenant, taken);
+      if (limit !== null)
+        throw new HttpProblem('RATE_LIMITED', `The tenant's quota streams_max is used up: ${limit} are open.`, {
+          retryAfterMs,
+        });
+      set(tenant, taken + 1);
       try {
         return await use();
       } finally {
-        const left = (seats.get(tenant) ?? 1) - 1;
-        if (left > 0) seats.set(tenant, left);
-        else seats.delete(tenant);
+        set(tenant, (seats.get(tenant) ?? 1) - 1);
       }
     },
   };

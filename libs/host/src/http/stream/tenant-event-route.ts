@@ -20,7 +20,7 @@ import { createStreamSeats } from './stream-seats.ts';
 const { access, path } = tenantEventOperations.list;
 
 export function registerTenantEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
-  const { ingress, doorkeeper, metrics, seats = createStreamSeats() } = deps;
+  const { ingress, doorkeeper, metrics, seats = createStreamSeats(ingress.limits) } = deps;
   const lagged = metrics?.counter('dormouse_event_streams_lagged_total');
   server.get(patternOf(path), async (request, reply) => {
     const reader = isStream(request) ? new AbortController() : null;

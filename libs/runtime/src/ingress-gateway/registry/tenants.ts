@@ -8,13 +8,11 @@
 //       of it can be changed.
 import type { Clock, PageRequest, TenantQuotas, TenantRecord, Tenants, TenantState } from '@dormouse/ports';
 import { Fault, newTenant } from '@dormouse/ports';
+import { quotasOf, type ShownQuotas } from '../../tenants/quotas.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import { allScopes, type KeyApi } from '../access/api-keys.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { answered, type Answered, notFound, refused } from '../refusal.ts';
-
-/** Of a quota: null for no limit. */
-export type ShownQuotas = Readonly<Record<keyof TenantQuotas, number | null>>;
 
 export interface ShownTenant extends Omit<TenantRecord, 'quotas' | 'deletedAt'> {
   readonly quotas: ShownQuotas;
@@ -51,19 +49,6 @@ export interface MadeTenant {
   readonly key: string;
 }
 
-/** Quotas where a tenant has none of its own; null for no limit. */
-export const standardQuotas: ShownQuotas = {
-  requestsPerS: null,
-  threadsMax: null,
-  subscriptionsMax: null,
-  toolServersMax: null,
-  streamsMax: 1_000,
-  storedBytesMax: null,
-  tokensPerDayMax: null,
-  costMicrosPerDayMax: null,
-  completionsInFlightMax: null,
-};
-
 const triesMax = 20;
 
 export function createTenantApi({
@@ -82,7 +67,7 @@ export function createTenantApi({
 }): TenantApi {
   const shown = ({ deletedAt: _, ...tenant }: TenantRecord): ShownTenant => ({
     ...tenant,
-    quotas: { ...standardQuotas, ...installed, ...tenant.quotas },
+    quotas: quotasOf(tenant, installed),
   });
 
   async function find(id: string): Promise<TenantRecord | null> {

@@ -6,6 +6,8 @@
 //   V3. Health is kept by id: a name that is given again begins without any. What a process writes after the removal
 //       is read by no request, and expires.
 //   V4. A change is made to the registration that was read for it, or to a newer one: two at once are both made.
+//   V6. A tenant has no more of them than its quota: each is counted once it is stored, and the one that is too many is
+//       removed again. Of two at once both may be refused; never are both kept.
 //   V5. A registration that no call could ever use is refused: an address that may not be called, a secret that does
 //       not exist or may not be sent to the origin of the base URL. A new server that does not answer now, or whose
 //       manifest is not good now, is registered; the warnings say so.
@@ -23,6 +25,7 @@ import type {
   ToolTransport,
 } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
+import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
@@ -75,6 +78,7 @@ export interface ToolServerPorts {
   readonly transport: Pick<ToolTransport, 'judge'>;
   readonly clock: Clock;
   readonly entropy: Entropy;
+  readonly limits: Pick<TenantLimits, 'exceeds'>;
 }
 
 export function createToolServerApi(ports: ToolServerPorts, probe: Probe): ToolServerApi {
@@ -88,7 +92,7 @@ export function createToolServerApi(ports: ToolServerPorts, probe: Probe): ToolS
       if (problems.length > 0) return invalid(problems);
       const seen = await probe(server, { credential: false });
       const warnings = seen.ok ? [] : seen.problems;
-      if (await toolServers.insert(server)) return answered({ server, warnings, created: true });
+      if (await toolServers.insert(server)) return await withinQuota(ports, server, warnings);
       const existing = await toolServers.get(tenant, content.name);
       if (existing !== null && sameContent(existing, content))
         return answered({ server: existing, warnings, created: false }); // (V1)
@@ -129,6 +133,29 @@ export function createToolServerApi(ports: ToolServerPorts, probe: Probe): ToolS
     },
   };
 }
+
+/** (V6) */
+async function withinQuota(
+  { toolServers, limits }: ToolServerPorts,
+  server: ToolServer,
+  warnings: readonly string[],
+): Promise<Answered<Registered>> {
+  const { tenant, name } = server;
+  let count = 0;
+  for (let cursor: string | null = null, page = 0; page === 0 || cursor !== null; page += 1) {
+    const { data, nextCursor }: Page<ToolServer> = await toolServers.list(tenant, { limit: countedAtOnce, cursor });
+    count += data.length;
+    cursor = nextCursor;
+  }
+  const within = await limits.exceeds(tenant, 'toolServersMax', count);
+  if (!within.ok) {
+    await toolServers.remove(tenant, name);
+    return within;
+  }
+  return answered({ server, warnings, created: true });
+}
+
+const countedAtOnce = 200;
 
 const always = (): boolean => true;
 

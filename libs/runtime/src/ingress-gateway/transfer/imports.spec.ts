@@ -5,6 +5,7 @@ import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thre
 import { expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../../log/envelope.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
+import { unlimited } from '../../tenants/tenant-limits.ts';
 import { createImportApi } from './imports.ts';
 import { spoken, stage, type Stage } from '../spec/ingress-stage.ts';
 
@@ -307,6 +308,7 @@ it('M1 the same part at the same moment is taken twice, whatever comes between t
     const { log, agents, blobs, directory, snapshots } = at.ports;
     const api = createImportApi({
       ...{ agents, blobs, directory, snapshots, clock: at.clock, entropy: createSeededEntropy(1) },
+      limits: unlimited,
       log: {
         append: (group) => meanwhile().then(() => log.append(group)),
         read: (key, start, limit) => meanwhile().then(() => log.read(key, start, limit)),

@@ -35,6 +35,7 @@ import { begunHere, isBegunIn, lackOf, type Origin, readImported } from './impor
 import { readAsEverybody } from './import-fold.ts';
 import { closingOf, endImport } from './import-ending.ts';
 import { beginningOf } from '../read/thread-beginning.ts';
+import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
 
 export interface ImportPart {
@@ -68,6 +69,7 @@ export interface ImportPorts {
   readonly directory: ThreadDirectory;
   readonly clock: Clock;
   readonly entropy: Entropy;
+  readonly limits: Pick<TenantLimits, 'mayStore' | 'openThread' | 'stored'>;
 }
 
 export function createImportApi(ports: ImportPorts): ImportApi {
@@ -76,6 +78,8 @@ export function createImportApi(ports: ImportPorts): ImportApi {
     async takeBlob(tenant, { sha256, mediaType, bytes }) {
       if (hash('sha256', bytes) !== sha256)
         return invalid([{ pointer: '/data', detail: 'does not have the hash that it says' }]);
+      const room = await ports.limits.mayStore(tenant);
+      if (!room.ok) return room;
       await blobs.put(tenant, sha256, bytes, mediaType);
       return answered(null);
     },
@@ -83,17 +87,30 @@ export function createImportApi(ports: ImportPorts): ImportApi {
       const end = commits.at(-1);
       if (end === undefined || (last && end.hash !== of))
         return invalid([{ pointer: '/last', detail: 'is not the part that ends this thread' }]);
+      const room = await roomFor(ports, tenant, commits);
+      if (!room.ok) return room;
       const key = keyOf(tenant, of);
       const origin = originOf === null ? null : await originAt(log, tenant, originOf);
       const judged = await judge(ports, key, commits, origin);
       if (judged.problem !== null) return notTaken(judged.problem, 0);
       const lost = await append(log, key, judged.sealed);
       if (lost !== null) return notTaken(lost, commits.length - judged.sealed.length);
+      for (const { body } of judged.sealed) ports.limits.stored(tenant, body.length);
       if (judged.sealed.length > 0) await keepSnapshot(ports, key, judged.end); // (M5)
       if (last) await endImport(ports, key); // (M3)
       return answered({ thread: key.thread, position: end.version + end.count });
     },
   };
+}
+
+/** For the bytes, and with the first part for the thread. */
+async function roomFor({ limits }: ImportPorts, tenant: string, commits: readonly Commit[]): Promise<Answered<null>> {
+  const bytes = await limits.mayStore(tenant);
+  if (!bytes.ok || commits[0]?.version !== 0) return bytes;
+  const thread = await limits.openThread(tenant);
+  if (!thread.ok) return thread;
+  thread.value.ended(false);
+  return answered(null);
 }
 
 const notTaken = ({ place, detail }: Refusal, before: number): Answered<never> =>

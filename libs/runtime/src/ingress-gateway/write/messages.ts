@@ -3,10 +3,11 @@
 // Invariants:
 //   U1. The answer comes after the input is durable; its id is the message's, and returns as `message_id`, `turn_id`
 //       and `cause.id` of what it leads to. I-01
-//   U2. Nothing is published for a thread that does not exist.
+//   U2. Nothing is published for a thread that does not exist, and nothing that the tenant's quotas leave no room for.
 import type { Blobs, InputBus, ThreadKey } from '@dormouse/ports';
 import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
+import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { answered, type Answered } from '../refusal.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 
@@ -27,15 +28,19 @@ export interface MessagePorts {
   readonly blobs: Blobs;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
+  readonly limits: Pick<TenantLimits, 'mayAsk' | 'mayEnter'>;
 }
 
 export function createMessageApi(ports: MessagePorts): MessageApi {
-  const { bus, threads, mintName } = ports;
+  const { bus, threads, mintName, limits } = ports;
   return {
     async post(given, items, origin) {
       const found = await threads.find(given); // (U2)
       if (!found.ok) return found;
       const key = found.value;
+      const room = await limits.mayAsk(key.tenant);
+      const entry = room.ok ? limits.mayEnter(key.tenant) : room;
+      if (!entry.ok) return entry;
       const name = mintName(origin);
       const content = await storeContent(ports, key.tenant, items);
       const posted = { id: publicId('msg', name), inputId: inputIdOf(name), mayBeOld: origin.idempotencyKey !== null };

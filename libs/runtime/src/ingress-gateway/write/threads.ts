@@ -5,6 +5,7 @@
 //       between leaves a row that the sweeper, or the next request, opens.
 //   T2. The thread's id is a function of a request with an idempotency key; opening it twice opens it once. (client-id
 //       K1)
+//   T4. A thread that the tenant's quotas leave no room for is refused; one that is there already is answered as ever.
 //   T3. A fork uses its agent's version as it is here: what an imported log says about it is not trusted.
 import { canonicalJson } from '@dormouse/json';
 import type {
@@ -33,6 +34,7 @@ import { answered, type Answered, invalid, notFound, refused } from '../refusal.
 import { unknownName } from '../registry/known-names.ts';
 import { createCallTimes } from '../read/call-times.ts';
 import { slotWait } from '../read/slot-wait.ts';
+import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import {
@@ -97,6 +99,7 @@ export interface ThreadPorts {
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
+  readonly limits: Pick<TenantLimits, 'mayAsk' | 'mayStore' | 'openThread'>;
 }
 
 export function createThreadApi(ports: ThreadPorts): ThreadApi {
@@ -105,10 +108,17 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
     async open(tenant, wanted, origin) {
       const agent = await findAgent(agents, tenant, wanted);
       if (!agent.ok) return agent;
-      const row = await newRow(ports, tenant, wanted, agent.value, ports.mintName(origin));
-      const outcome = await directory.insert(row); // (T1)
-      if (outcome.inserted) return answered({ thread: await publishOpening(ports, row), created: true });
-      const { existing } = outcome;
+      const name = ports.mintName(origin);
+      const wish = {
+        tenant,
+        thread: publicId('thr', name),
+        externalId: wanted.externalId,
+        asks: wanted.message !== null,
+      };
+      const outcome = await insertRow(ports, wish, () => newRow(ports, tenant, wanted, agent.value, name)); // (T1)
+      if (!outcome.ok) return outcome;
+      const { row, existing } = outcome.value;
+      if (existing === null) return answered({ thread: await publishOpening(ports, row), created: true });
       // (T2) the same request again: its row is there, its opening perhaps not
       if (existing.thread === row.thread)
         return answered({ thread: await publishOpening(ports, existing), created: true });
@@ -151,11 +161,51 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
         return invalid([
           { pointer: '', detail: 'needs the version of the agent that the thread has, which is not here' },
         ]);
-      const row = forkedRow(ports, source, { ...wanted, agent, userId: thread.userId }, ports.mintName(origin));
-      const outcome = await directory.insert(row); // (T1)
-      return answered(await publishOpening(ports, outcome.inserted ? row : outcome.existing));
+      const name = ports.mintName(origin);
+      const wish = { ...key, thread: publicId('thr', name), externalId: null, asks: wanted.askAgain };
+      const make = async () => forkedRow(ports, source, { ...wanted, agent, userId: thread.userId }, name);
+      const outcome = await insertRow(ports, wish, make); // (T1)
+      return outcome.ok ? answered(await publishOpening(ports, outcome.value.existing ?? outcome.value.row)) : outcome;
     },
   };
+}
+
+interface OpeningWish extends ThreadKey {
+  readonly externalId: string | null;
+  /** Whether the model is asked at once. */
+  readonly asks: boolean;
+}
+
+/** `existing` is the row that has the id, or the external id, already. (T4) */
+async function insertRow(
+  { directory, limits }: ThreadPorts,
+  { tenant, thread, externalId, asks }: OpeningWish,
+  make: () => Promise<ThreadRow>,
+): Promise<Answered<{ readonly row: ThreadRow; readonly existing: ThreadRow | null }>> {
+  const mayGoOn = await (asks ? limits.mayAsk(tenant) : limits.mayStore(tenant));
+  const room = mayGoOn.ok ? await limits.openThread(tenant) : mayGoOn;
+  if (!room.ok) {
+    const existing = (await directory.get({ tenant, thread })) ?? (await withExternalId(directory, tenant, externalId));
+    return existing === null ? room : answered({ row: await make(), existing });
+  }
+  let isNew = false;
+  try {
+    const row = await make();
+    const outcome = await directory.insert(row);
+    isNew = outcome.inserted;
+    return answered({ row, existing: outcome.inserted ? null : outcome.existing });
+  } finally {
+    room.value?.ended(isNew);
+  }
+}
+
+async function withExternalId(
+  directory: ThreadDirectory,
+  tenant: string,
+  externalId: string | null,
+): Promise<ThreadRow | null> {
+  if (externalId === null) return null;
+  return (await directory.list(tenant, { externalId }, { limit: 1, cursor: null })).data[0] ?? null;
 }
 
 async function findAgent(agents: Agents, tenant: string, wanted: NewThread): Promise<Answered<Agent>> {

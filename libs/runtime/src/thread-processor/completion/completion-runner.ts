@@ -25,6 +25,7 @@ import {
 } from '@dormouse/ports';
 import type { CompletionFailure } from '@dormouse/thread';
 import type { Holding } from '../../tenants/holding.ts';
+import { unlimited } from '../../tenants/tenant-limits.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { chatSpan } from '../../tracing/chat-span.ts';
 import { messagesMax } from '../../tracing/recorded-content.ts';
@@ -32,7 +33,7 @@ import type { ProcessorSettings } from '../settings.ts';
 import type { BuildRequest, CompletionOrder, RequestBuilder } from './completion-request.ts';
 import { type CompletionEnd, type CompletionRun, heldBack } from './completion-run.ts';
 import { resultOf, type ResultRules } from './completion-result.ts';
-import { createCompletionSlots, type SlotGroup } from './completion-slots.ts';
+import { createCompletionSlots, type SlotGroup, type SlotLimits } from './completion-slots.ts';
 import { LeftCompletions } from './left-completions.ts';
 import type { PartialAnswer } from './partial-answer.ts';
 
@@ -48,6 +49,8 @@ export interface CompletionRunnerDeps extends ResultRules {
   readonly endpointOf: RequestBuilder['endpointOf'];
   /** Default: null. */
   readonly holding?: Holding | null;
+  /** Default: no tenant has a quota, and all have the same weight. */
+  readonly limits?: SlotLimits;
 }
 
 /** Where the order of a completion comes from. */
@@ -94,8 +97,8 @@ interface Failure {
 const detailCharactersMax = 500;
 
 export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRunner {
-  const { clock, entropy, settings, holding = null } = deps;
-  const slots = createCompletionSlots(settings.completionsInFlightMax, settings.completionsWaitingMax);
+  const { clock, entropy, settings, holding = null, limits = unlimited } = deps;
+  const slots = createCompletionSlots(settings.completionsInFlightMax, settings.completionsWaitingMax, limits);
   const runs = new TransientSet<CompletionRun>();
   const left = new LeftCompletions();
   const closed = new AbortController();
@@ -281,6 +284,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       await clock.sleep(settings.completionCheckMs, closed.signal);
       const now = clock.now();
       for (const run of runs.values()) checkRun(run, now);
+      slots.look();
       left.breakOff(now - settings.leftCompletionMsMax);
     }
     checking = false;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unlimited } from '../../tenants/tenant-limits.ts';
 import { type CompletionSlots, createCompletionSlots, type SlotGroup } from './completion-slots.ts';
 
 const group = (tenant: string, endpoint = 'e'): SlotGroup => ({ tenant, endpoint });
@@ -56,6 +57,48 @@ describe('completion slots', () => {
     expect(slots.taken).toBeLessThanOrEqual(2_000);
     for (let tenant = 0; tenant < 50; tenant++) ask(slots, group(`t${tenant}`, 'dead'), 400);
     expect(ask(slots, group('c'), 1).got).toBe(1);
+  });
+
+  it('L2 L3 serve by weight, and leave a heavier tenant more room', () => {
+    const weights: Readonly<Record<string, number>> = { heavy: 3, light: 1 };
+    const limits = { ...unlimited, weightOf: (tenant: string) => weights[tenant] ?? 1 };
+    const slots = createCompletionSlots(400, undefined, limits);
+    const held: Record<string, number> = { heavy: 0, light: 0 };
+    const served: Record<string, number> = { heavy: 0, light: 0 };
+    const take = (tenant: string): void => {
+      held[tenant] = (held[tenant] ?? 0) + 1;
+      served[tenant] = (served[tenant] ?? 0) + 1;
+    };
+    const request = (tenant: string): void => {
+      if (slots.take(group(tenant))) take(tenant);
+      else slots.wait({ ...group(tenant), serve: () => take(tenant) });
+    };
+    for (let nth = 0; nth < 3_000; nth += 1) for (const tenant of ['light', 'heavy']) request(tenant);
+    for (let step = 0; step < 4_000; step += 1) {
+      // Each ends as often as the others: the one with more slots gives back more.
+      const tenant = step % slots.taken < (held['heavy'] ?? 0) ? 'heavy' : 'light';
+      held[tenant] = (held[tenant] ?? 0) - 1;
+      slots.give(group(tenant));
+      request(tenant);
+    }
+    expect((served['heavy'] ?? 0) / (served['light'] ?? 1)).toBeGreaterThan(2); // what is kept for others is taken from both
+    expect((served['heavy'] ?? 0) / (served['light'] ?? 1)).toBeLessThan(3.5);
+  });
+
+  it('L5 run no more completions of a tenant than its quota, and serve the others', () => {
+    let elsewhere = 1;
+    const limits = {
+      ...unlimited,
+      completionsLeft: (tenant: string, here: number) => (tenant === 'few' ? 3 - elsewhere - here : Infinity),
+    };
+    const slots = createCompletionSlots(10, undefined, limits);
+    const few = ask(slots, group('few'), 5);
+    expect([few.got, ask(slots, group('others'), 5).got]).toEqual([2, 5]);
+    slots.give(group('few'));
+    expect(few.got).toBe(3);
+    elsewhere = 0; // another process has given one back
+    slots.look();
+    expect(few.got).toBe(4);
   });
 
   it('keep no more waiting than they are allowed to', () => {

@@ -2,11 +2,17 @@
 //
 // Invariants:
 //   L1. At most `max` slots are out. A free slot is given at once to a completion whose group is within its share.
-//   L2. Waiting tenants are served in rotation, and within a tenant its endpoints, in order: a burst delays itself.
+//   L2. Waiting tenants are served by deficit round robin with their weights, and within a tenant its endpoints in
+//       rotation, in order: a burst delays itself.
 //   L3. A share shrinks with the free slots: a tenant holds at most `tenantShare` slots for each free one, an endpoint
 //       at most `endpointShare` for each that its tenant may still take; and some are kept for tenants and endpoints
-//       that have none. However many completions of some tenants or endpoints hang, others find a slot.
+//       that have none. Beside a heavier tenant the share is less, by their weights. However many completions of some
+//       tenants or endpoints hang, others find a slot.
 //   L4. At most `waitingMax` wait; a waiting completion is its entry here and nothing else.
+//   L5. A tenant runs no more of them than its quota, counted over all processes. One that waits because of that is
+//       served when a slot of the tenant is given back here, or by `look` when another process has given one back.
+import { createDeficitRounds, createHeaviest } from '@dormouse/collections';
+import { type TenantLimits, unlimited } from '../../tenants/tenant-limits.ts';
 
 /** Slots are shared by tenant, and within a tenant by the endpoint of the model. */
 export interface SlotGroup {
@@ -20,6 +26,9 @@ export interface SlotWaiter extends SlotGroup {
   serve(): void;
 }
 
+/** What is known of tenants. */
+export type SlotLimits = Pick<TenantLimits, 'weightOf' | 'completionsLeft' | 'completionsHere'>;
+
 export interface CompletionSlots {
   /** Whether a slot was taken. */
   take(group: SlotGroup): boolean;
@@ -28,6 +37,8 @@ export interface CompletionSlots {
   /** False when it no longer waits. */
   leave(waiter: SlotWaiter): boolean;
   give(group: SlotGroup): void;
+  /** Serves those that may be served by now. (L5) */
+  look(): void;
   readonly waiting: number;
   readonly taken: number;
 }
@@ -43,14 +54,24 @@ interface Endpoint {
 }
 
 interface Tenant {
+  readonly name: string;
+  /** When it took its first slot, or began to wait. */
+  readonly weight: number;
   taken: number;
   /** In the order of service. */
   readonly endpoints: Map<string, Endpoint>;
 }
 
-export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_INFINITY): CompletionSlots {
-  /** Tenants that hold a slot or wait for one, in the order of service. */
+export function createCompletionSlots(
+  max: number,
+  waitingMax = Number.POSITIVE_INFINITY,
+  limits: SlotLimits = unlimited,
+): CompletionSlots {
+  /** Tenants that hold a slot or wait for one. */
   const tenants = new Map<string, Tenant>();
+  /** Tenants that wait for one. */
+  const rounds = createDeficitRounds<string>((name) => limits.weightOf(name));
+  const heaviest = createHeaviest();
   const kept = Math.max(1, Math.floor(max / keptShare));
   let taken = 0;
   let waiting = 0;
@@ -58,8 +79,9 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
   function tenantOf(name: string): Tenant {
     const known = tenants.get(name);
     if (known !== undefined) return known;
-    const made: Tenant = { taken: 0, endpoints: new Map() };
+    const made: Tenant = { name, weight: limits.weightOf(name), taken: 0, endpoints: new Map() };
     tenants.set(name, made);
+    heaviest.add(made.weight);
     return made;
   }
 
@@ -76,18 +98,20 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
     const endpoint = tenant?.endpoints.get(of);
     if (tenant === undefined || endpoint === undefined) return;
     if (endpoint.taken === 0 && endpoint.queue.size === 0) tenant.endpoints.delete(of);
-    if (tenant.endpoints.size === 0) tenants.delete(name);
+    if (!isWaiting(tenant)) rounds.delete(name);
+    if (tenant.endpoints.size === 0 && tenants.delete(name)) heaviest.delete(tenant.weight);
   }
 
   /** Slots that this tenant may still take, if no other tenant takes any. (L3) */
   function roomOf(tenant: Tenant): number {
     const free = max - taken;
-    return tenant.taken === 0 ? free : (tenantShare * (free - kept) - tenant.taken) / (tenantShare + 1);
+    const share = (tenantShare * tenant.weight) / heaviest.weight;
+    return tenant.taken === 0 ? free : (share * (free - kept) - tenant.taken) / (share + 1);
   }
 
   /** (L3) */
   const mayTake = (tenant: Tenant, endpoint: Endpoint): boolean => {
-    if (taken >= max) return false;
+    if (taken >= max || limits.completionsLeft(tenant.name, tenant.taken) < 1) return false;
     const room = roomOf(tenant);
     return endpoint.taken === 0 ? room > 0 : endpoint.taken < endpointShare * (room - kept);
   };
@@ -96,23 +120,37 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
     taken += change;
     tenant.taken += change;
     endpoint.taken += change;
+    limits.completionsHere(tenant.name, tenant.taken); // (L5)
   }
 
-  /** Takes the next waiter, and moves its tenant and endpoint to the end of their rotations. (L2) */
-  function next(): SlotWaiter | null {
-    for (const [tenantName, tenant] of tenants) {
-      for (const [endpointName, endpoint] of tenant.endpoints) {
-        const [waiter] = endpoint.queue;
-        if (waiter === undefined || !mayTake(tenant, endpoint)) continue;
-        endpoint.queue.delete(waiter);
-        waiting -= 1;
-        count(tenant, endpoint, 1);
-        toTheEnd(tenant.endpoints, endpointName, endpoint);
-        toTheEnd(tenants, tenantName, tenant);
-        return waiter;
-      }
+  const isWaiting = ({ endpoints }: Tenant): boolean => {
+    for (const { queue } of endpoints.values()) if (queue.size > 0) return true;
+    return false;
+  };
+
+  /** The next endpoint of the tenant with a waiter that may have a slot. */
+  function nextOf(tenant: Tenant): readonly [name: string, endpoint: Endpoint, waiter: SlotWaiter] | null {
+    for (const [name, endpoint] of tenant.endpoints) {
+      const [waiter] = endpoint.queue;
+      if (waiter !== undefined && mayTake(tenant, endpoint)) return [name, endpoint, waiter];
     }
     return null;
+  }
+
+  /** Takes the next waiter, and moves its endpoint to the end of its rotation. (L2) */
+  function next(): SlotWaiter | null {
+    const name = rounds.next((each) => nextOf(tenantOf(each)) !== null);
+    if (name === null) return null;
+    const tenant = tenantOf(name);
+    const found = nextOf(tenant);
+    if (found === null) return null;
+    const [endpointName, endpoint, waiter] = found;
+    endpoint.queue.delete(waiter);
+    waiting -= 1;
+    count(tenant, endpoint, 1);
+    toTheEnd(tenant.endpoints, endpointName, endpoint);
+    if (!isWaiting(tenant)) rounds.delete(name);
+    return waiter;
   }
 
   function serveWaiting(): void {
@@ -135,6 +173,7 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
     wait: (waiter) => {
       if (waiting >= waitingMax) return false;
       endpointOf(tenantOf(waiter.tenant), waiter.endpoint).queue.add(waiter);
+      rounds.add(waiter.tenant);
       waiting += 1;
       return true;
     },
@@ -150,6 +189,7 @@ export function createCompletionSlots(max: number, waitingMax = Number.POSITIVE_
       forgetIdle(group);
       serveWaiting();
     },
+    look: serveWaiting,
     get waiting() {
       return waiting;
     },

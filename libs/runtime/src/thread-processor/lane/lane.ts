@@ -14,7 +14,9 @@
 //   L5. An input whose sender was told that it was not taken is not decided later. An attempt that is under way ends,
 //       and what is in the log then, or may be, is paid like everything else.
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
-import { backoffMs } from '@dormouse/collections';
+//   L7. A slice begins with a place, which tenants share by their weights: however many threads of one tenant are at
+//       work, those of another are decided after as many slices as tenants wait. A lane that rests holds none.
+import { backoffMs, type FairSemaphore } from '@dormouse/collections';
 import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
 import { type CompletionEnd, type CompletionRun, heldBack } from '../completion/completion-run.ts';
@@ -50,12 +52,14 @@ export interface LaneHome {
   readonly parking: Parking;
   readonly sliceCounts: SliceCounts;
   readonly repayments: Repayments;
+  /** Of slices, by `placeName`. (L7) */
+  readonly places: FairSemaphore;
   /** Aborted when the assignment ends. */
   readonly revoked: AbortSignal;
   /** True when nothing new may begin, but what runs may end. */
   isClosing(): boolean;
-  /** Items that entered or left the queue, and those of them that count. (L6) */
-  queued(change: number, counted: number): void;
+  /** Items that entered or left a queue of the tenant, and those of them that count. (L6) */
+  queued(tenant: string, change: number, counted: number): void;
   retire(lane: Lane): void;
 }
 
@@ -136,7 +140,7 @@ export class Lane implements LaneMemory {
     const before = this.#queued;
     this.#queued = this.#queue.length;
     const share = (queued: number): number => Math.min(queued, this.#home.settings.queuedInputsPerThreadMax);
-    this.#home.queued(this.#queued - before, share(this.#queued) - share(before));
+    this.#home.queued(this.key.tenant, this.#queued - before, share(this.#queued) - share(before));
   }
 
   async #work(): Promise<void> {
@@ -189,8 +193,10 @@ export class Lane implements LaneMemory {
     let items = this.#stillWanted(this.#takeHead());
     while (items.length > 0 && !this.#home.revoked.aborted && !this.#waitsParked(items[0])) {
       let finished: readonly SliceItem[] = [];
+      if (!this.#home.places.enterNow(this.#placeName)) items = await this.#waitForPlace(items);
+      if (items.length === 0) return;
       try {
-        finished = await runSlice(this.#home.slices, this, items);
+        finished = await this.#runInPlace(items);
         if (finished.length > 0) this.#passed();
         else await this.#pause();
       } catch (error) {
@@ -200,6 +206,28 @@ export class Lane implements LaneMemory {
     }
     this.#queue.unshift(...items); // of a thread that has just been parked
     this.#recount();
+  }
+
+  /** Answers the items that are still to be decided: with none of them there is no place. (L5, L7) */
+  async #waitForPlace(items: readonly SliceItem[]): Promise<SliceItem[]> {
+    const { places, revoked } = this.#home;
+    await places.enter(this.#placeName);
+    const wanted = this.#stillWanted(items);
+    if (wanted.length > 0 && !revoked.aborted) return wanted;
+    places.leave(this.#placeName);
+    return [];
+  }
+
+  async #runInPlace(items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
+    try {
+      return await runSlice(this.#home.slices, this, items);
+    } finally {
+      this.#home.places.leave(this.#placeName);
+    }
+  }
+
+  get #placeName(): string {
+    return `${this.key.tenant} ${this.key.thread}`;
   }
 
   #waitsParked(item: LaneItem | undefined): boolean {

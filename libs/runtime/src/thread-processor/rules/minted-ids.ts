@@ -6,14 +6,21 @@
 //   M2. Ids of one prefix sort by time as text.
 import { hash } from 'node:crypto';
 import type { ThreadKey } from '@dormouse/ports';
-import type { IdPrefix, Moment, Streamed } from '@dormouse/thread';
+import type { IdPrefix, Moment, Streamed, TenantQuota } from '@dormouse/thread';
 import { type HashKey, keyedHash } from '../../log/keyed-hash.ts';
 import { ulid } from '../../log/ulid.ts';
 import { nextTime } from './next-time.ts';
 
 /** The moment in which a slice of this thread is decided. */
-export function momentOf(idKey: HashKey, key: ThreadKey, now: number, streamed: Streamed | null): Moment {
-  return { now, streamed, sha256, nextTime, mint: (prefix, position) => mintId(idKey, key, prefix, position, now) };
+export function momentOf(
+  idKey: HashKey,
+  key: ThreadKey,
+  now: number,
+  streamed: Streamed | null,
+  quota?: TenantQuota,
+): Moment {
+  const mint: Moment['mint'] = (prefix, position) => mintId(idKey, key, prefix, position, now);
+  return { now, streamed, sha256, nextTime, mint, ...(quota === undefined ? {} : { quota }) };
 }
 
 export function mintId(idKey: HashKey, key: ThreadKey, prefix: IdPrefix, position: number, now: number): string {

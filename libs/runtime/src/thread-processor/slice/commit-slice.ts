@@ -148,6 +148,8 @@ function publish(deps: SliceDeps, lane: LaneMemory, { slice, commit, before, aft
   for (const item of slice.items) answerDeliveries(item, commit.version);
   deps.feed.publish(lane.key, { hint: 'committed', commit, after: { before, events, thread } });
   deps.projections.changed(lane.key, thread);
+  const counted = { events, characters: commit.body.length, before, after: thread, prices: deps.prices };
+  deps.limits.committed(lane.key.tenant, counted);
   deps.tracing.record(spans, thread);
 }
 

@@ -3,7 +3,8 @@
 // Invariants:
 //   F1. A crash anywhere is harmless: before the append nothing happened; after it the commit owes what it says, and
 //       the next process that gets its input or its recovery pays it.
-//   F2. A warm slice reads nothing and writes one commit.
+//   F2. A warm slice reads nothing and writes one commit. What it has to know of its tenant's quotas is read once in a
+//       while for all of its threads.
 //   F3. Commits above the lane's stretch come from another process: they are paid before anything is decided. (V1)
 //   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
 import { unreachable } from '@dormouse/thread';
@@ -25,7 +26,7 @@ export function runSlice(
   lane: LaneMemory,
   items: readonly SliceItem[],
 ): Promise<readonly SliceItem[]> {
-  const state = items[0]?.what === 'input' ? cachedState(deps, lane) : null;
+  const state = items[0]?.what === 'input' && learning(deps, lane, items) === null ? cachedState(deps, lane) : null;
   return state === null ? runCold(deps, lane, items) : decideAndCommit(deps, lane, state, items); // (F2)
 }
 
@@ -33,7 +34,7 @@ async function runCold(deps: SliceDeps, lane: LaneMemory, items: readonly SliceI
   const [head] = items;
   if (head === undefined) return [];
   if (head.what === 'recovery') return [await recover(deps, lane, head)];
-  const { state, first } = await currentState(deps, lane);
+  const [{ state, first }] = await Promise.all([currentState(deps, lane), learning(deps, lane, items)]);
   if (first !== null && head.what === 'input' && (await settleRead(deps, lane, head, first))) return [head];
   if (head.what === 'view') return [await showView(deps, lane, head, state.thread.status === 'open')];
   return await decideAndCommit(deps, lane, state, items);
@@ -46,12 +47,22 @@ function decideAndCommit(
   items: readonly SliceItem[],
 ): Promise<readonly SliceItem[]> {
   const now = Math.max(deps.clock.now(), state.thread.updatedAt);
-  const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null);
+  const quota = deps.limits.quotaOf(lane.key.tenant);
+  const moment = momentOf(deps.idKey, lane.key, now, lane.run?.streamed() ?? null, quota);
   const slice = decideSlice(deps.protocol, state, leadingInputs(items), moment, deps.commitBytesMax);
   return slice.outcome === 'refused'
     ? refuse(deps, lane, state, slice)
     : deps.protocol.commitSlice(deps, lane, state, slice, now);
 }
+
+/** What is to be known of the tenant first; null when it is known. (F2) */
+const learning = (deps: SliceDeps, { key }: LaneMemory, items: readonly SliceItem[]): Promise<void> | null =>
+  deps.limits.learning(key.tenant, leadingInputs(items).some(asksForMore));
+
+/** What may open a thread or a subscription. */
+const asksForMore = ({ input }: InputItem): boolean =>
+  (input.kind === 'ToolResult' && input.subscription) ||
+  (input.kind === 'CompletionResult' && input.toolCalls.some(({ operation }) => operation === 'spawn_thread'));
 
 function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
   const inputs: InputItem[] = [];

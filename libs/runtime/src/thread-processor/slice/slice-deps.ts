@@ -2,6 +2,8 @@
 import type { Clock, Commit, LiveFeed, Logger, ThreadLog, Views } from '@dormouse/ports';
 import type { decide, evolve, extendTranscript, isOwed } from '@dormouse/thread';
 import type { HashKey } from '../../log/keyed-hash.ts';
+import type { ModelPrices } from '../../tenants/model-prices.ts';
+import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import type { SliceTracing } from '../../tracing/slice-tracing.ts';
 import type { Discarded } from './discarded.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -33,6 +35,8 @@ export interface SliceDeps {
   readonly protocol: SliceProtocol;
   readonly payment: PaymentDeps;
   readonly discarded: Discarded;
+  readonly limits: Pick<TenantLimits, 'learning' | 'quotaOf' | 'committed'>;
+  readonly prices: ModelPrices;
 }
 
 /** Commits with versions in `[from, to)` were paid by this lane. (V1) */

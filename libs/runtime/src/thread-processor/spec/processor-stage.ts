@@ -35,6 +35,7 @@ import { openCommit } from '../../log/envelope.ts';
 import { hashKeyOf } from '../../log/keyed-hash.ts';
 import { measuredProcessorPorts } from '../../metrics/measured-processor.ts';
 import type { Service } from '../../service.ts';
+import { limitsOver } from '../../tenants/spec/limits-stage.ts';
 import type { ProcessorProtocol } from '../rules/protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { createThreadProcessor } from '../thread-processor.ts';
@@ -54,7 +55,7 @@ export interface StageOptions {
   readonly policies?: Partial<Policies>;
   /** The processor's ports are measured. */
   readonly metrics?: Metrics;
-  /** The processor looks whether a tenant is suspended. */
+  /** The processor looks whether a tenant is suspended, and what its quotas are. */
   readonly hasTenants?: boolean;
 }
 
@@ -141,7 +142,7 @@ export function createStage(options: StageOptions = {}): Stage {
         entropy: createSeededEntropy(1, node),
         logger: logger(lines),
         idKey: secret,
-        ...(options.hasTenants === true ? { tenantStores: ports } : {}),
+        ...(options.hasTenants === true ? { tenantStores: ports, limits: limitsOver(ports, clock, node) } : {}),
         ...(protocol === undefined ? {} : { protocol }),
         ...(settings === undefined ? {} : { settings }),
       });
