@@ -42,7 +42,7 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('absent', ['listDeliveries', 'redeliver', 'recoverWebhook']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
-  ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),
+  ...of('installation', ['advanceClock', 'beginBackup', 'getBackup', 'resealSecrets']),
 };
 
 function of(entry: Entry, ids: readonly string[]): Readonly<Record<string, Entry>> {

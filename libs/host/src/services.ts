@@ -1,6 +1,7 @@
 // The services and their dependencies: functions over ports; this file only connects them. Each is created on request,
 // so that a process holds only the services it runs.
 import {
+  type AuditSigner,
   type CallbackGateway,
   type CallbackTokens,
   createAuditor,
@@ -8,9 +9,11 @@ import {
   createCallbackTally,
   createCallbackTokens,
   createHolding,
+  createIdentityTokens,
   createIngress,
   createNotifier,
   createInputSweeper,
+  createResealing,
   createTenantErasure,
   createTenantRecords,
   createThreadProcessor,
@@ -18,6 +21,7 @@ import {
   createToolWatch,
   createWebhookService,
   type Holding,
+  type IdentityTokens,
   type Ingress,
   type Measuring,
   measuredCallbacks,
@@ -26,6 +30,7 @@ import {
   measuredLedger,
   measuredProcessorPorts,
   measuredTransport,
+  placeOfSecrets,
   type Service,
   type ToolDispatcherDeps,
   type ToolWatch,
@@ -38,7 +43,9 @@ import type { Config } from './config.ts';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
 import { createTenantOrigins, type TenantOrigins } from './http/door/tenant-origins.ts';
 import { createAuditSigner } from './platform/audit-signer.ts';
+import { callbackKeysOf } from './platform/callback-keys.ts';
 import { createRateGate, limitOfRate, type RateGate } from './http/door/rate-gate.ts';
+import { createMasterKeys, type MasterKeys } from './platform/master-keys.ts';
 import type { Platform } from './platform/platform.ts';
 
 /** `flush` writes what it counted, once it takes no more. */
@@ -78,8 +85,8 @@ export function servicesOf(config: Config, platform: Platform, callbackBase: str
         sealer,
         quotas: { requestsPerS: rateOf(config, platform) || null },
         secretOrigins: platform.secretOrigins,
-        signingKey: keys.key('thread tokens'),
-        auditSigner: createAuditSigner(keys.key('audit')),
+        signingKey: keys.all.map((each) => ({ id: each.mark, since: each.since, secret: each.key('thread tokens') })),
+        auditSigner: auditSignerOf(platform),
         callbackTokens: callbackTokens(),
         validateArguments: platform.argumentValidator.validate,
       }),
@@ -118,6 +125,20 @@ const rateOf = ({ TENANT_REQUESTS_PER_S: set }: Config, { traits }: Platform): n
 export const tenantOriginsOf = (config: Config, { stores, clock }: Platform): TenantOrigins =>
   createTenantOrigins(parseAllowedOrigins(config.ALLOWED_ORIGINS).origins, { ...stores, clock });
 
+/** Null where no identity provider is set. */
+export function identityTokensOf(config: Config, { clock, readDocument }: Platform): IdentityTokens | null {
+  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience } = config;
+  if (issuer === undefined || audience === undefined) return null;
+  const { OIDC_TENANT_CLAIM: tenantClaim, OIDC_USER_CLAIM: userClaim, OIDC_SCOPES_CLAIM: scopesClaim } = config;
+  return createIdentityTokens({ issuer, audience, tenantClaim, userClaim, scopesClaim }, { clock, readDocument });
+}
+
+export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Platform): MasterKeys =>
+  createMasterKeys({
+    ...{ keys, clock, noteMasterKey },
+    reseal: createResealing({ ...stores, sealer, clock, places: [placeOfSecrets(stores.secrets)] }),
+  });
+
 const holdingOf = ({ stores, clock }: Platform): Holding =>
   createHolding({ records: createTenantRecords({ ...stores, clock }), heldThreads: stores.heldThreads });
 
@@ -137,11 +158,14 @@ function webhooks({ stores, webhookTransport, sealer, clock, entropy, logger, me
   return createWebhookService({ ...stores, webhookTransport, sealer, audit, clock, entropy, logger, metrics });
 }
 
-function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
-  return createCallbackTokens({
-    keys: [{ id: 'k1', secret: keys.key('callbacks'), since: 0, revoked: false }],
-    publicBase,
-  });
+const createTokens = ({ keys }: Platform, publicBase: string): CallbackTokens =>
+  createCallbackTokens({ keys: callbackKeysOf(keys), publicBase });
+
+/** Signs with the master key that is in use when the process starts. */
+function auditSignerOf({ keys, clock }: Platform): AuditSigner {
+  const inUse = keys.at(clock.now());
+  const others = keys.all.filter((each) => each !== inUse).map((each) => each.key('audit'));
+  return createAuditSigner(inUse.key('audit'), others);
 }
 
 function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens): Callbacks {
@@ -182,7 +206,7 @@ function threadProcessor(config: Config, platform: Platform, watch: ToolWatch): 
     ...{ clock, entropy, logger, tracing },
     feed: watchedFeed(ports.feed, watch),
     validateArguments: argumentValidator.validate,
-    idKey: keys.key('ids'),
+    idKey: keys.at(0).key('ids'),
     settings: {
       ...(traits.groupsInFlightMax === undefined ? {} : { groupsInFlightMax: traits.groupsInFlightMax }),
       modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,

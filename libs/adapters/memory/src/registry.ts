@@ -134,6 +134,13 @@ export function createSecrets({ secrets }: RegistryStore, passage: Passage): Sec
       passage.read('secrets.list', tenant, () =>
         [...secrets.values()].filter((secret) => secret.tenant === tenant).sort(byName),
       ),
+    replace: (secret, seen) =>
+      passage.write('secrets.replace', secret.name, () => {
+        const key = `${secret.tenant}:${secret.name}`;
+        if (JSON.stringify(secrets.get(key)) !== JSON.stringify(seen)) return false;
+        secrets.set(key, secret);
+        return true;
+      }),
     remove: (tenant, name) => passage.write('secrets.remove', name, () => secrets.delete(`${tenant}:${name}`)),
   };
 }

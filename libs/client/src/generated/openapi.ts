@@ -368,6 +368,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/master-key/reseal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Seal stored secrets of all tenants again with the master key in use
+         * @description After another master key has come into use. It goes on for twenty seconds at most: send it until `done`. Then the installation refuses a process that lacks this key.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["resealSecrets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -3378,6 +3400,26 @@ export interface components {
              * @enum {string}
              */
             type: "request_refused";
+        };
+        /** @description How far the stored secrets are sealed with the master key in use. */
+        Resealing: {
+            /** @description False: send it again. */
+            done: boolean;
+            /** @description Names the master key in use, without revealing it. */
+            kid: string;
+            /** @description When the next master key comes into use; null when there is none. */
+            next_at: string | null;
+            /** @description How many values this request has sealed again. */
+            resealed: number;
+            /** @description From when it is used; null for the first one. */
+            since: string | null;
+            /** @description Values that no master key opens: set them again. */
+            unreadable: {
+                /** @description Its name. */
+                name: string;
+                /** @description The tenant. */
+                tenant: string;
+            }[];
         };
         /** @description `event: retrying`. The model failed and is asked again at `next_at`. */
         RetryingFrame: {
@@ -6657,6 +6699,51 @@ export interface operations {
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resealSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resealing"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

@@ -1,5 +1,6 @@
 // Installation-wide operations, and the list of all operations.
 import { z } from 'zod';
+import { masterKeyOperations } from './access/master-key.ts';
 import { agentOperations } from './agents.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { agUiOperations } from './ag-ui.ts';
@@ -68,4 +69,5 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(tenantOperations),
   ...Object.values(webhookOperations),
   ...Object.values(systemOperations),
+  ...Object.values(masterKeyOperations),
 ];

@@ -12,6 +12,12 @@ export interface Sealer {
   open(owner: SealOwner, sealed: string): string;
 }
 
+/** A sealer whose key changes over time. */
+export interface RotatingSealer extends Sealer {
+  /** Whether the key in use has sealed it; false for one that should be sealed again. */
+  isInUse(sealed: string): boolean;
+}
+
 /** Owner of the URL that receives a choice's answer, and of a login's URL. */
 export const answerOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
   tenant,

@@ -34,7 +34,7 @@ import { createSessionApi, type SessionApi } from './access/sessions.ts';
 import { createSecretApi, type SecretApi } from './registry/secrets.ts';
 import { createThreadLookup } from './write/thread-lookup.ts';
 import { createThreadPartsApi, type ThreadPartsApi } from './read/thread-parts.ts';
-import { createThreadTokens, type ThreadTokens } from './access/thread-token.ts';
+import { createThreadTokens, type ThreadTokenPorts, type ThreadTokens } from './access/thread-token.ts';
 import { createImportApi, type ImportApi } from './transfer/imports.ts';
 import { createTrials, type TryTool } from './registry/trial.ts';
 import { createThreadApi, type ThreadApi } from './write/threads.ts';
@@ -74,7 +74,7 @@ export interface IngressPorts extends IngressStores {
   /** Where a tenant has no quota of its own. Default: the standard ones. */
   readonly quotas?: Partial<ShownQuotas>;
   /** Signs thread tokens; the same in every process, kept out of every store. */
-  readonly signingKey: Uint8Array;
+  readonly signingKey: ThreadTokenPorts['signingKey'];
   readonly auditSigner: AuditSigner;
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Backups } from '../../backup/backups.ts';
+import { MasterKeyController } from './access/master-key-controller.ts';
 import { AgentController } from './agent-controller.ts';
 import { ApiKeyController } from './api-key-controller.ts';
 import { AuditController } from './audit-controller.ts';
@@ -18,10 +19,11 @@ import { ThreadController } from './thread-controller.ts';
 import { ThreadDetailController } from './thread-detail-controller.ts';
 import { ThreadTokenController } from './thread-token-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
+import type { MasterKeys } from '../../platform/master-keys.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 import { UsageController } from './usage-controller.ts';
 import { WebhookController } from './hooks/webhook-controller.ts';
-import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS } from './tokens.ts';
+import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MASTER_KEYS, MODELS } from './tokens.ts';
 
 export interface ApiParts {
   readonly ingress: Ingress;
@@ -31,11 +33,13 @@ export interface ApiParts {
   readonly devClock: ProcessClock | null;
   /** Null where the stores are elsewhere. Default: null. */
   readonly backups?: Backups | null;
+  /** Default: null. */
+  readonly masterKeys?: MasterKeys | null;
 }
 
 @Module({})
 export class ApiModule {
-  static over({ ingress, models, clock, devClock, backups = null }: ApiParts): DynamicModule {
+  static over({ ingress, models, clock, devClock, backups = null, masterKeys = null }: ApiParts): DynamicModule {
     return {
       module: ApiModule,
       controllers: [
@@ -55,12 +59,14 @@ export class ApiModule {
         UsageController,
         AuditController,
         WebhookController,
+        MasterKeyController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },
         { provide: MODELS, useValue: models },
         { provide: CLOCK, useValue: clock },
         { provide: BACKUPS, useValue: backups },
+        { provide: MASTER_KEYS, useValue: masterKeys },
         { provide: DEV_CLOCK, useValue: devClock },
       ],
     };

@@ -8,8 +8,11 @@
 //       widened. A family is the one of the thread for which the token was made.
 //   O4. A token that was revoked is refused by every process within a second. (revocations.ts)
 //   O5. Tokens of earlier releases have no id; they cannot be revoked, and end within a day.
+//   O6. A token names the key that has signed it, and is good under that key only; one of an earlier release names
+//       none, and is of the oldest. A token ends at the latest with its key.
 import type { Clock, Entropy, ThreadKey } from '@dormouse/ports';
-import { JOSEError } from 'jose/errors';
+import type { JWSHeaderParameters } from 'jose';
+import { JOSEError, JWSSignatureVerificationFailed } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
 import { answered, type Answered, notFound } from '../refusal.ts';
@@ -69,17 +72,27 @@ interface Claims {
   readonly family?: string;
 }
 
+/** A key that signs tokens. */
+export interface TokenKey {
+  readonly id: string;
+  readonly secret: Uint8Array;
+  /** Signs from this time on, milliseconds since the epoch. */
+  readonly since: number;
+}
+
 export interface ThreadTokenPorts {
   readonly clock: Clock;
   readonly entropy: Entropy;
-  readonly signingKey: Uint8Array;
+  /** One, or several that take turns. */
+  readonly signingKey: Uint8Array | readonly TokenKey[];
   readonly families: ThreadFamilies;
   readonly revocations: Revocations;
   readonly threads: ThreadLookup;
 }
 
 export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
-  const { clock, entropy, signingKey, threads, revocations, families } = ports;
+  const { clock, entropy, threads, revocations, families } = ports;
+  const keys = createTokenKeys(ports.signingKey);
 
   async function sign(key: ThreadKey, family: string | null, wanted: WantedToken): Promise<IssuedToken> {
     const expiresAtS = Math.ceil(clock.now() / 1_000) + wanted.ttlS;
@@ -87,7 +100,8 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
     const whole = family === null ? {} : { family };
     const claims = { tenant: key.tenant, can: wanted.can, user_id: wanted.userId, ...whole } satisfies Claims;
     const jwt = new SignJWT(claims).setIssuer(issuer).setSubject(key.thread).setJti(id).setExpirationTime(expiresAtS);
-    const signed = await jwt.setProtectedHeader({ alg, typ }).sign(signingKey);
+    const { id: kid, secret } = keys.at(clock.now());
+    const signed = await jwt.setProtectedHeader({ alg, typ, kid }).sign(secret);
     return { token: `${threadTokenPrefix}${signed}`, id, expiresAt: expiresAtS * 1_000 };
   }
 
@@ -97,7 +111,8 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
     const currentDate = new Date(clock.now());
     const pinned = { algorithms: [alg], typ, issuer, requiredClaims: ['exp'], currentDate }; // (O1)
     try {
-      const { payload } = await jwtVerify<Claims>(token.slice(threadTokenPrefix.length), signingKey, pinned);
+      const jwt = token.slice(threadTokenPrefix.length);
+      const { payload } = await jwtVerify<Claims>(jwt, (header: JWSHeaderParameters) => keys.ofHeader(header), pinned);
       const { tenant, sub: thread, can, user_id: userId, family = null, jti: id = null, exp = 0 } = payload;
       return thread === undefined ? null : { tenant, thread, family, can, userId, id, expiresAt: exp * 1_000 };
     } catch (error) {
@@ -126,6 +141,28 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
       if (!/^tok_[0-9A-Z]{26}$/.test(id)) return notFound('token');
       await revocations.revoke({ ...key, id }, clock.now() + threadTokenTtlSMax * 1_000);
       return answered(null);
+    },
+  };
+}
+
+interface TokenKeys {
+  /** The one that signs at this time. */
+  at(now: number): TokenKey;
+  /** @throws JWSSignatureVerificationFailed when there is none of this name. (O6) */
+  ofHeader(header: JWSHeaderParameters): Uint8Array;
+}
+
+function createTokenKeys(given: ThreadTokenPorts['signingKey']): TokenKeys {
+  const all = given instanceof Uint8Array ? [{ id: 'k1', secret: given, since: 0 }] : given;
+  const keys = all.toSorted((left, right) => left.since - right.since);
+  const [oldest] = keys;
+  if (oldest === undefined) throw new RangeError('there is no key for tokens');
+  return {
+    at: (now) => keys.findLast(({ since }) => since <= now) ?? oldest,
+    ofHeader({ kid }) {
+      const key = kid === undefined ? oldest : keys.find((each) => each.id === kid);
+      if (key === undefined) throw new JWSSignatureVerificationFailed();
+      return key.secret;
     },
   };
 }
