@@ -14,6 +14,7 @@ import {
   parkedThreadsContract,
   revokedTokensContract,
   secretsContract,
+  userCredentialsContract,
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
@@ -132,6 +133,10 @@ withServices(['mongo'], ({ mongo }) => {
   apiKeysContract(
     'mongo',
     fresh((stores) => ({ port: stores.apiKeys })),
+  );
+  userCredentialsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.userCredentials })),
   );
   secretsContract(
     'mongo',

@@ -36,6 +36,7 @@ import {
   toolServersContract,
   toolsetsContract,
   usageContract,
+  userCredentialsContract,
   viewsContract,
   webhooksContract,
   workBusContract,
@@ -163,6 +164,10 @@ idempotencyKeysContract(
 liveFeedContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.feed })),
+);
+userCredentialsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.userCredentials })),
 );
 secretsContract(
   'memory',

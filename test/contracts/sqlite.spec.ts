@@ -29,6 +29,7 @@ import {
   toolServersContract,
   toolsetsContract,
   usageContract,
+  userCredentialsContract,
   viewsContract,
   webhooksContract,
   workBusContract,
@@ -135,6 +136,10 @@ idempotencyKeysContract(
 liveFeedContract(
   'sqlite',
   fresh((stores) => ({ port: stores.feed })),
+);
+userCredentialsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.userCredentials })),
 );
 secretsContract(
   'sqlite',

@@ -40,6 +40,8 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('own', ['createWebhook', 'listWebhooks']),
   ...of('absent', ['getWebhook', 'patchWebhook', 'deleteWebhook', 'rotateWebhook', 'testWebhook']),
   ...of('absent', ['listDeliveries', 'redeliver', 'recoverWebhook']),
+  ...of('absent', ['putUserCredential', 'getUserCredential', 'deleteUserCredential']),
+  ...of('own', ['listUserCredentials']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
   ...of('installation', ['advanceClock', 'beginBackup', 'getBackup', 'resealSecrets']),
@@ -78,6 +80,7 @@ beforeAll(async () => {
   const choice = await eventually(async () => (await a.request('GET', '/v1/choices')).json.data[0]);
   const token = (await a.request('POST', `/v1/threads/${thread}/tokens`, { can: ['read'] })).json;
   await a.request('PUT', '/v1/secrets/secret-of-a', { value: canary, origins: ['https://a.example'] });
+  await a.request('PUT', `/v1/users/${canary}/credentials/${tools.name}`, examples['putUserCredential']?.body);
   await a.request('POST', `/v1/threads/${thread}/schedules`, examples['addSchedule']?.body);
   const schedule = await eventually(
     async () => (await a.request('GET', `/v1/threads/${thread}/schedules`)).json.data[0],
@@ -92,6 +95,7 @@ beforeAll(async () => {
     ...{ parked: thread, 'tool-calls': choice.tool_call_id, subscriptions: choice.tool_call_id, choices: choice.id },
     ...{ schedules: schedule.id, blobs: sha256, tokens: token.id, 'api-keys': apiKey.id, tenants: 'tenant-a' },
     ...{ webhooks: webhook.id, deliveries: delivery.id },
+    ...{ users: canary, credentials: tools.name },
     ...{ 'ai-sdk': agent, 'ag-ui': agent, '{agent}': `${canary}-chat` },
   };
   secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];

@@ -30,7 +30,9 @@ import {
   measuredLedger,
   measuredProcessorPorts,
   measuredTransport,
+  placeOfCredentials,
   placeOfSecrets,
+  placeOfWebhooks,
   type Service,
   type ToolDispatcherDeps,
   type ToolWatch,
@@ -136,7 +138,16 @@ export function identityTokensOf(config: Config, { clock, readDocument }: Platfo
 export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Platform): MasterKeys =>
   createMasterKeys({
     ...{ keys, clock, noteMasterKey },
-    reseal: createResealing({ ...stores, sealer, clock, places: [placeOfSecrets(stores.secrets)] }),
+    reseal: createResealing({
+      ...stores,
+      sealer,
+      clock,
+      places: [
+        placeOfSecrets(stores.secrets),
+        placeOfCredentials(stores.userCredentials),
+        placeOfWebhooks(stores.webhooks),
+      ],
+    }),
   });
 
 const holdingOf = ({ stores, clock }: Platform): Holding =>

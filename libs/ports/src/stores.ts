@@ -23,6 +23,7 @@ import type { ThreadDirectory } from './log/thread-directory.ts';
 import type { ThreadLog } from './log/thread-log.ts';
 import type { ToolActivity } from './stores/tool-activity.ts';
 import type { Tenants } from './registry/tenants.ts';
+import type { UserCredentials } from './registry/user-credentials.ts';
 import type { Timers } from './bus/timers.ts';
 import type { Views } from './stores/views.ts';
 import type { WorkBus } from './bus/work-bus.ts';
@@ -61,4 +62,5 @@ export interface Stores {
   readonly webhooks: Webhooks;
   readonly webhookDeliveries: WebhookDeliveries;
   readonly webhookReaders: WebhookReaders;
+  readonly userCredentials: UserCredentials;
 }

@@ -80,7 +80,14 @@ export {
   type CallbackScope,
   type CallbackTokens,
 } from './callback-gateway/callback-token.ts';
-export { createResealing, placeOfSecrets, type Reseal } from './secrets/resealing.ts';
+export {
+  createResealing,
+  placeOfCredentials,
+  placeOfSecrets,
+  placeOfWebhooks,
+  type Reseal,
+} from './secrets/resealing.ts';
+export { createUserTokens } from './secrets/user-tokens.ts';
 export { createNotifier, type NotifierDeps } from './notifier/notifier.ts';
 export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispatcher/settings.ts';
 export { createToolDispatcher, type ToolDispatcherDeps } from './tool-dispatcher/tool-dispatcher.ts';

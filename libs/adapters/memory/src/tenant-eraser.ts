@@ -53,6 +53,7 @@ function erase(durable: Erasable, tenant: string): number {
     ...[ledger.entries, ledger.attempts, durable.directory, durable.snapshots, durable.blobs, durable.idempotency],
     ...[registry.toolServers, registry.toolsets, registry.lastGood, registry.secrets, registry.held.threads],
     ...[durable.hooks.webhooks, durable.hooks.deliveries, durable.hooks.readers],
+    registry.userCredentials,
   ] as readonly Map<string, unknown>[];
   for (const map of byName) for (const name of map.keys()) if (isNameOf(name, tenant) && map.delete(name)) rows += 1;
   if (durable.auditLog.delete(tenant)) rows += 1;

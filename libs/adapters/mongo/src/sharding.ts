@@ -39,6 +39,7 @@ export const spreads: Readonly<Record<string, Spread>> = {
   deliveries: { key: byId, why: 'written by id; the list of an endpoint asks all servers' },
   webhooks: stays('small'),
   webhook_readers: stays('a document for each tenant with webhooks'),
+  user_credentials: { key: byId, why: 'read and written by id; the list of a user asks all servers' },
   tenants: stays('few documents'),
   held_threads: stays('documents of suspended tenants only'),
   parked: stays('few documents'),

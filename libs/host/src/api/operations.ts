@@ -1,6 +1,7 @@
 // Installation-wide operations, and the list of all operations.
 import { z } from 'zod';
 import { masterKeyOperations } from './access/master-key.ts';
+import { userCredentialOperations } from './access/user-credentials.ts';
 import { agentOperations } from './agents.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { agUiOperations } from './ag-ui.ts';
@@ -70,4 +71,5 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(webhookOperations),
   ...Object.values(systemOperations),
   ...Object.values(masterKeyOperations),
+  ...Object.values(userCredentialOperations),
 ];

@@ -4,6 +4,7 @@
 //   P3. `close` releases in the order of dependence: clients first, stores last.
 import {
   createGuardedFetch,
+  createRefreshGrant,
   createToolTransport,
   createWebhookTransport,
   parseOutboundAllow,
@@ -23,6 +24,7 @@ import {
   type WebhookTransport,
 } from '@dormouse/ports';
 import {
+  createUserTokens,
   inputBusWithSpans,
   type ReadDocument,
   tracedTransport,
@@ -94,13 +96,15 @@ export async function openPlatform(
   const secret = secretReader(findSecret);
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
   const outboundAllow = parseOutboundAllow(rules).rules;
-  const guarded = createToolTransport({ outboundAllow, secrets: secret });
+  const small = { connectionsPerOriginMax: 8, responseBytesMax: documentBytesMax };
+  const documents = createGuardedFetch({ outboundAllow, ...small });
+  const refreshGrant = createRefreshGrant(documents.fetch);
+  const userToken = createUserTokens({ ...stores, sealer, clock, entropy: systemEntropy, logger, refreshGrant });
+  const guarded = createToolTransport({ outboundAllow, secrets: secret, userToken });
   const transport = tracedTransport(guarded, tracing);
   const webhookTransport = createWebhookTransport({ outboundAllow });
   // The processor's own limits of a completion end it, by the signal of its request.
   const outbound = createGuardedFetch({ outboundAllow, headersTimeoutMs: 0, bodyTimeoutMs: 0 });
-  const small = { connectionsPerOriginMax: 8, responseBytesMax: documentBytesMax };
-  const documents = createGuardedFetch({ outboundAllow, ...small });
   const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
   const environment = traits.hasBroker === true ? {} : providerEnvironment();
   const asked = { fetch: outbound.fetch, secret: findSecret, environment, blob, clock };

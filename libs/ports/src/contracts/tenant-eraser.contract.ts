@@ -56,6 +56,10 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
   await stores.webhooks.insert({ ...webhook, tenant });
   await stores.webhookDeliveries.insert([{ ...delivery, tenant }]);
   await stores.webhookReaders.changed(tenant, '1');
+  await stores.userCredentials.put({
+    ...{ tenant, userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example', sealed: 'sealed' },
+    ...{ version: 1, createdAt: at, updatedAt: at, expiresAt: null, lease: null, failedAt: null },
+  });
 }
 
 /** Which of these rows are there. */
@@ -77,6 +81,7 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.webhooks.get(tenant, 'whk_1')) !== null,
     (await stores.webhookDeliveries.get({ tenant, webhook: 'whk_1', id: 'dlv_1' })) !== null,
     (await stores.webhookReaders.get(tenant)) !== null,
+    (await stores.userCredentials.get(tenant, 'ann', 'crm')) !== null,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];
 }

@@ -27,3 +27,8 @@ export const loginOwner = (tenant: string, thread: string, toolCallId: string): 
   tenant,
   name: `login:${thread}:${toolCallId}`,
 });
+/** Owner of what a user has for a tool server. */
+export const credentialOwner = (tenant: string, userId: string, toolServer: string): SealOwner => ({
+  tenant,
+  name: `credential:${JSON.stringify([userId, toolServer])}`,
+});

@@ -43,6 +43,7 @@ import { createTurnApi, type TurnApi } from './read/turns/turn-list.ts';
 import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
 import { createTenantEventApi, type TenantEventApi } from './watch/tenant-events.ts';
 import { createWebhookApi, type WebhookApi } from './hooks/webhooks.ts';
+import { createUserCredentialApi, type UserCredentialApi } from '../secrets/user-credentials.ts';
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
@@ -54,7 +55,7 @@ type IngressStores = Pick<
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
-  | 'tenants'
+  | ('tenants' | 'userCredentials')
   | ('webhooks' | 'webhookDeliveries' | 'webhookReaders')
 >;
 
@@ -112,6 +113,7 @@ export interface Ingress {
   readonly parts: ThreadPartsApi;
   readonly imports: ImportApi;
   readonly blob: ReadBlob;
+  readonly userCredentials: UserCredentialApi;
   readonly usage: UsageApi;
   readonly audit: AuditApi;
   readonly webhooks: WebhookApi;
@@ -163,6 +165,7 @@ export function createIngress(given: IngressPorts): Ingress {
     parts: createThreadPartsApi(ports),
     imports: createImportApi(ports),
     blob: blobReader(ports),
+    userCredentials: createUserCredentialApi(ports),
     usage: createUsageApi(ports),
     audit,
     webhooks: createWebhookApi(given),

@@ -1,7 +1,7 @@
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
-import { newTenant, type RotatingSealer } from '@dormouse/ports';
+import { credentialOwner, newTenant, type RotatingSealer } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { createResealing, placeOfSecrets } from './resealing.ts';
+import { createResealing, placeOfCredentials, placeOfSecrets, placeOfWebhooks } from './resealing.ts';
 
 /** `KEY:TENANT:NAME:VALUE`, which opens with `old` and `new`. */
 const sealer: RotatingSealer = {
@@ -69,6 +69,38 @@ describe('sealing again', () => {
     expect(await reseal(60_000)).toMatchObject({ resealed: 1, isDone: false });
     expect(await ports.secrets.get('local', 'a')).toEqual(secret);
     expect(await reseal(60_000)).toMatchObject({ resealed: 0, isDone: true });
+  });
+
+  it('R2 reaches what end users have, and the secrets of webhooks, also the one of before', async () => {
+    const { clock, ports } = await stage(0);
+    const owner = credentialOwner('local', 'ann', 'crm');
+    await ports.userCredentials.put({
+      ...{ tenant: 'local', userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example' },
+      ...{ sealed: `old:local:${owner.name}:v`, version: 1, createdAt: 0, updatedAt: 0 },
+      ...{ expiresAt: null, lease: null, failedAt: null },
+    });
+    const sealed = 'old:local:webhook:whk_1:v';
+    await ports.webhooks.insert({
+      ...{ tenant: 'local', id: 'whk_1', url: 'https://a.example', events: [], filter: null, state: 'active', sealed },
+      ...{
+        before: { sealed, until: 9 },
+        createdAt: 0,
+        updatedAt: 0,
+        activeSince: 0,
+        failingSince: null,
+        problem: null,
+      },
+    });
+    // Names with colons: the key is the first part, the value the last.
+    const open = (each: string): string => each.split(':').at(-1) ?? '';
+    const loose: RotatingSealer = { ...sealer, open: (_, each) => open(each) };
+    const places = [placeOfCredentials(ports.userCredentials), placeOfWebhooks(ports.webhooks)];
+    const reseal = createResealing({ ...ports, clock, sealer: loose, places });
+    while (!(await reseal(60_000)).isDone);
+    const webhook = await ports.webhooks.get('local', 'whk_1');
+    const credential = await ports.userCredentials.get('local', 'ann', 'crm');
+    const all = [webhook?.sealed, webhook?.before?.sealed, credential?.sealed];
+    expect(all.map((each) => [each?.startsWith('new:'), open(each ?? '')])).toEqual([1, 2, 3].map(() => [true, 'v']));
   });
 
   it('R3 tells what no key opens, and is not done', async () => {

@@ -7,11 +7,16 @@
 //       opens is told and left as it is.
 import {
   type Clock,
+  credentialOwner,
   localTenant,
   type RotatingSealer,
-  type Secrets,
   type SealOwner,
+  type Secrets,
   type Tenants,
+  type UserCredential,
+  type UserCredentials,
+  webhookOwner,
+  type Webhooks,
 } from '@dormouse/ports';
 
 export interface ResealingPorts {
@@ -24,7 +29,7 @@ export interface ResealingPorts {
 /** Where sealed values are kept for longer than a day. */
 export interface SealedPlace {
   /** All of a tenant. */
-  list(tenant: string): Promise<readonly SealedValue[]>;
+  list(tenant: string): AsyncIterable<SealedValue>;
 }
 
 export interface SealedValue {
@@ -71,7 +76,7 @@ export function createResealing({ tenants, sealer, clock, places }: ResealingPor
     let [resealed, changed] = [0, 0];
     for await (const tenant of everyTenant()) {
       for (const place of places)
-        for (const value of await place.list(tenant)) {
+        for await (const value of place.list(tenant)) {
           if (sealer.isInUse(value.sealed)) continue; // (R2)
           if (clock.now() >= until) return { resealed, unreadable, isDone: false };
           const text = opened(value);
@@ -85,10 +90,54 @@ export function createResealing({ tenants, sealer, clock, places }: ResealingPor
 }
 
 export const placeOfSecrets = (secrets: Pick<Secrets, 'list' | 'replace'>): SealedPlace => ({
-  list: async (tenant) =>
-    (await secrets.list(tenant)).map((secret) => ({
-      owner: { tenant, name: secret.name },
-      sealed: secret.sealed,
-      replace: (sealed) => secrets.replace({ ...secret, sealed }, secret),
-    })),
+  async *list(tenant) {
+    for (const secret of await secrets.list(tenant))
+      yield {
+        owner: { tenant, name: secret.name },
+        sealed: secret.sealed,
+        replace: (sealed) => secrets.replace({ ...secret, sealed }, secret),
+      };
+  },
+});
+
+const credentialsAtOnce = 500;
+
+export const placeOfCredentials = (credentials: Pick<UserCredentials, 'page' | 'replace'>): SealedPlace => ({
+  async *list(tenant) {
+    for (let after: UserCredential | null = null; ;) {
+      const page: readonly UserCredential[] = await credentials.page(tenant, after, credentialsAtOnce);
+      for (const each of page)
+        yield {
+          owner: credentialOwner(tenant, each.userId, each.toolServer),
+          sealed: each.sealed,
+          replace: (sealed) => credentials.replace({ ...each, sealed, version: each.version + 1 }, each),
+        };
+      after = page.at(-1) ?? null;
+      if (page.length < credentialsAtOnce) return;
+    }
+  },
+});
+
+const webhooksAtOnce = 200;
+
+export const placeOfWebhooks = (webhooks: Pick<Webhooks, 'list' | 'replace'>): SealedPlace => ({
+  async *list(tenant) {
+    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const page: Awaited<ReturnType<Webhooks['list']>> = await webhooks.list(tenant, {
+        limit: webhooksAtOnce,
+        cursor,
+      });
+      for (const webhook of page.data) {
+        const owner = webhookOwner(webhook);
+        const { before } = webhook;
+        yield { owner, sealed: webhook.sealed, replace: (sealed) => webhooks.replace({ ...webhook, sealed }, webhook) };
+        if (before !== null)
+          yield {
+            ...{ owner, sealed: before.sealed },
+            replace: (sealed) => webhooks.replace({ ...webhook, before: { ...before, sealed } }, webhook),
+          };
+      }
+      cursor = page.nextCursor;
+    }
+  },
 });

@@ -553,6 +553,17 @@ const webhooks = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** Credentials of end users for tool servers, sealed. */
+const userCredentials = `
+  CREATE TABLE user_credentials (
+    tenant TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    tool_server TEXT NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (tenant, user_id, tool_server)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -570,6 +581,7 @@ export const schemaSteps: readonly string[] = [
   audit,
   tenants,
   webhooks,
+  userCredentials,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

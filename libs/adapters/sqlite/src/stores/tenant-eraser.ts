@@ -13,6 +13,7 @@ export const tenantTables: readonly string[] = [
   ...['parked_threads', 'parked_inputs', 'views', 'logins', 'tool_activity', 'tool_discoveries', 'open_calls'],
   ...['thread_usage', 'usage_days', 'revoked_tokens', 'questions', 'callback_counts', 'held_threads', 'audit'],
   ...['webhooks', 'deliveries', 'webhook_readers'],
+  'user_credentials',
 ];
 
 const ofTenant = (table: string): string => `DELETE FROM ${table} WHERE tenant = ?`;

@@ -35,6 +35,8 @@ const parameterTexts: Readonly<Record<string, string>> = {
   tokens: 'Id of the token.',
   'api-keys': 'Id of the key.',
   tenants: 'Id of the tenant.',
+  users: 'Id of the end user: the `user_id` of threads.',
+  credentials: 'Name or id of the tool server.',
   'ai-sdk': 'Name of the agent.',
   '{agent}': 'Id of the chat: the `external_id` of its thread.',
   'ag-ui': 'Name of the agent.',

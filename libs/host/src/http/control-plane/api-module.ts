@@ -5,6 +5,7 @@ import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Backups } from '../../backup/backups.ts';
 import { MasterKeyController } from './access/master-key-controller.ts';
+import { UserCredentialController } from './access/user-credential-controller.ts';
 import { AgentController } from './agent-controller.ts';
 import { ApiKeyController } from './api-key-controller.ts';
 import { AuditController } from './audit-controller.ts';
@@ -60,6 +61,7 @@ export class ApiModule {
         AuditController,
         WebhookController,
         MasterKeyController,
+        UserCredentialController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },
