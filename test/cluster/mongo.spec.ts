@@ -17,6 +17,7 @@ import {
   deliveriesContract,
   sourcesContract,
   secretsContract,
+  userCredentialsContract,
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
@@ -148,6 +149,10 @@ withServices(['mongo'], ({ mongo }) => {
   deliveriesContract(
     'mongo',
     fresh((stores) => ({ port: stores.deliveries })),
+  );
+  userCredentialsContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.userCredentials })),
   );
   secretsContract(
     'mongo',

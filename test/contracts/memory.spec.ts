@@ -40,6 +40,7 @@ import {
   toolServersContract,
   toolsetsContract,
   usageContract,
+  userCredentialsContract,
   viewsContract,
   webhooksContract,
   workBusContract,
@@ -179,6 +180,10 @@ idempotencyKeysContract(
 liveFeedContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.feed })),
+);
+userCredentialsContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.userCredentials })),
 );
 secretsContract(
   'memory',

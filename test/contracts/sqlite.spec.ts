@@ -33,6 +33,7 @@ import {
   toolServersContract,
   toolsetsContract,
   usageContract,
+  userCredentialsContract,
   viewsContract,
   webhooksContract,
   workBusContract,
@@ -151,6 +152,10 @@ schedulesContract(
 deliveriesContract(
   'sqlite',
   fresh((stores) => ({ port: stores.deliveries })),
+);
+userCredentialsContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.userCredentials })),
 );
 secretsContract(
   'sqlite',

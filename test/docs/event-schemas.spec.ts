@@ -68,6 +68,7 @@ const rare: readonly ThreadEvent[] = [
   },
   { type: 'ScheduleCame', scheduleId: 'sch_1', scheduledFor: 0, missed: 0, skipped: false, content },
   { type: 'ScheduleRemoved', scheduleId: 'sch_1' },
+  { type: 'CredentialRefreshFailed', toolServer: 'tools', userId: 'ann' },
   { type: 'ThreadForked', from: { threadId: 'thr_1', position: 3 }, askAgain: true },
   { type: 'ToolsetChanged', toolServer: 'tools', added: ['a'], removed: [], changed: [] },
   { type: 'ChoiceAssigned', choiceId: 'chc_1', assignees: ['ann'], by: 'ops' },

@@ -50,9 +50,11 @@ const table: Readonly<Record<string, Entry>> = {
   ...of('absent', ['listDeliveries', 'redeliver', 'recoverWebhook']),
   ...of('own', ['createSource', 'listSources', 'createSchedule', 'listTenantSchedules']),
   ...of('absent', ['deleteSource', 'postEvent', 'deleteSchedule']),
+  ...of('absent', ['putUserCredential', 'getUserCredential', 'deleteUserCredential']),
+  ...of('own', ['listUserCredentials']),
   ...of('platform', ['createTenant', 'listTenants', 'getTenant', 'patchTenant', 'deleteTenant']),
   signIn: { notSent: 'its key is in its body; another key is another tenant' },
-  ...of('installation', ['advanceClock', 'beginBackup', 'getBackup']),
+  ...of('installation', ['advanceClock', 'beginBackup', 'getBackup', 'resealSecrets']),
 };
 
 function of(entry: Entry, ids: readonly string[]): Readonly<Record<string, Entry>> {
@@ -88,6 +90,7 @@ beforeAll(async () => {
   const choice = await eventually(async () => (await a.request('GET', '/v1/choices')).json.data[0]);
   const token = (await a.request('POST', `/v1/threads/${thread}/tokens`, { can: ['read'] })).json;
   await a.request('PUT', '/v1/secrets/secret-of-a', { value: canary, origins: ['https://a.example'] });
+  await a.request('PUT', `/v1/users/${canary}/credentials/${tools.name}`, examples['putUserCredential']?.body);
   await a.request('POST', `/v1/threads/${thread}/schedules`, examples['addSchedule']?.body);
   const schedule = await eventually(
     async () => (await a.request('GET', `/v1/threads/${thread}/schedules`)).json.data[0],
@@ -108,6 +111,7 @@ beforeAll(async () => {
     ...{ schedules: schedule.id, blobs: sha256, tokens: token.id, 'api-keys': apiKey.id, tenants: 'tenant-a' },
     sources: source.name,
     ...{ webhooks: webhook.id, deliveries: delivery.id },
+    ...{ users: canary, credentials: tools.name },
     ...{ 'ai-sdk': agent, 'ag-ui': agent, '{agent}': `${canary}-chat` },
   };
   secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];

@@ -65,6 +65,7 @@ it('is taken and answered as it is shown', async () => {
   await send('putSecret', ['tools_key']);
   await send('createToolServer');
   await send('patchToolServer', ['weather-tools']);
+  await send('putUserCredential', ['user-7', 'weather-tools']);
   await send('tryTool', ['example-tools']);
   await send('createAgent');
   const thread: string = (await send('openThread')).json.id;

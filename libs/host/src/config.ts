@@ -15,6 +15,7 @@ import { parseModelPrices } from '@dormouse/runtime';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
+import { masterKeysProblem } from './platform/key-ring.ts';
 import { secretFileSettings, secretSettings, type SecretsRead, withSecretFiles } from './secret-files.ts';
 import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
 
@@ -70,6 +71,14 @@ const address = (form: RegExp, message: string, problemOf: (text: string) => str
 
 const key = z.string().min(8, 'must have at least 8 characters').optional();
 
+/** Kept as it is written: tokens name it to the last character. */
+const issuer = judged((text) => {
+  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  return isUrl && !/[?#@]/.test(text) ? null : 'must be an absolute http or https URL without query';
+});
+
+const claim = (standard: string) => z.string().min(1).default(standard);
+
 const settingsSchema = z.object({
   PORT: z
     .string()
@@ -94,6 +103,16 @@ const settingsSchema = z.object({
   ALLOWED_ORIGINS: z.string().default('').superRefine(originProblems).meta({
     description:
       'pages of other origins that may use the API: comma-separated, https://app.example.com or https://*.example.com',
+  }),
+  OIDC_ISSUER: issuer.meta({
+    description:
+      'an identity provider whose access tokens are good here, as its discovery document and its tokens name it; unset: none are',
+  }),
+  OIDC_AUDIENCE: z.string().min(1).optional().meta({ description: 'the `aud` of tokens that are meant for this API' }),
+  OIDC_TENANT_CLAIM: claim('tenant').meta({ description: 'claim that has the id of the tenant' }),
+  OIDC_USER_CLAIM: claim('sub').meta({ description: 'claim that has the id of the end user' }),
+  OIDC_SCOPES_CLAIM: claim('scope').meta({
+    description: 'claim that has the scopes, as a text with spaces or a list; names that are no scopes grant nothing',
   }),
   CALLBACK_BASE_URL: url.meta({
     description:
@@ -214,11 +233,10 @@ const settingsSchema = z.object({
   }),
   REDIS_TLS_CERT_FILE: certificateFile.meta({ description: 'cluster: our certificate, where Redis wants one' }),
   REDIS_TLS_KEY_FILE: privateKeyFile.meta({ description: 'cluster: the private key of that certificate' }),
-  MASTER_KEY: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')
-    .optional()
-    .meta({ description: 'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32' }),
+  MASTER_KEY: judged(masterKeysProblem).meta({
+    description:
+      'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32. While it is rotated several, with commas between them, each but the oldest with the time from which it is used: KEY@2026-01-31T12:00:00Z',
+  }),
   HEALTH_PORT: z
     .string()
     .regex(/^\d{1,5}$/, 'must be a port')
@@ -266,6 +284,16 @@ function topologyProblems(config: Config): readonly string[] {
   const missing = clusterSettings.filter((name) => config[name] === undefined);
   if (missing.length === 0 || missing.length === clusterSettings.length) return [];
   return missing.map((name) => `${prefix}${name}: the cluster needs it too; standalone needs none of them`);
+}
+
+function issuerProblems({ OIDC_ISSUER: named, OIDC_AUDIENCE: audience }: Config): readonly string[] {
+  if (named !== undefined && audience === undefined)
+    return [
+      `${prefix}OIDC_AUDIENCE: is needed with ${prefix}OIDC_ISSUER: tokens for other programs must not be good here`,
+    ];
+  if (named === undefined && audience !== undefined)
+    return [`${prefix}OIDC_ISSUER: is needed with ${prefix}OIDC_AUDIENCE`];
+  return [];
 }
 
 /** Files that must be set together, for servers whose URL cannot name them. */
@@ -329,7 +357,12 @@ export function readConfig(
       ...parsed.error.issues.map((issue) => `${nameOf(String(issue.path[0] ?? ''), own, inherited)}: ${issue.message}`),
     );
   if (parsed.success)
-    problems.push(...topologyProblems(parsed.data), ...callbackProblems(parsed.data), ...tlsProblems(parsed.data));
+    problems.push(
+      ...topologyProblems(parsed.data),
+      ...callbackProblems(parsed.data),
+      ...tlsProblems(parsed.data),
+      ...issuerProblems(parsed.data),
+    );
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }
 

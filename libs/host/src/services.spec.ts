@@ -27,11 +27,14 @@ describe('the services of a process', () => {
     if (read.ok !== true) throw new Error('these settings are good');
     const opened = (platform = await openPlatform('standalone', read.config, createJsonLogger('error', 'standalone')));
     const keysAsked: KeyPurpose[] = [];
-    const key = (purpose: KeyPurpose): Uint8Array => {
-      keysAsked.push(purpose);
-      return opened.keys.key(purpose);
-    };
-    const services = servicesOf(read.config, { ...opened, keys: { ...opened.keys, key } }, 'http://127.0.0.1:1');
+    const all = opened.keys.all.map((master) => ({
+      ...master,
+      key: (purpose: KeyPurpose): Uint8Array => {
+        keysAsked.push(purpose);
+        return master.key(purpose);
+      },
+    }));
+    const services = servicesOf(read.config, { ...opened, keys: { ...opened.keys, all } }, 'http://127.0.0.1:1');
     services.toolDispatcher();
     services.callbackGateway();
     expect(keysAsked).toEqual(['callbacks']); // each set of tokens is made with it once

@@ -2,6 +2,7 @@
 // so that a process holds only the services it runs.
 import {
   countedBlobs,
+  type AuditSigner,
   type CallbackGateway,
   type CallbackTokens,
   createAuditor,
@@ -9,10 +10,12 @@ import {
   createCallbackTally,
   createCallbackTokens,
   createHolding,
+  createIdentityTokens,
   createIngress,
   createNotifier,
   createScheduler,
   createInputSweeper,
+  createResealing,
   createTenantErasure,
   createTenantLimits,
   createTenantMeter,
@@ -22,6 +25,7 @@ import {
   createToolWatch,
   createWebhookService,
   type Holding,
+  type IdentityTokens,
   type Ingress,
   type Measuring,
   measuredCallbacks,
@@ -31,6 +35,9 @@ import {
   measuredProcessorPorts,
   measuredTransport,
   parseModelPrices,
+  placeOfCredentials,
+  placeOfSecrets,
+  placeOfWebhooks,
   type Service,
   type TenantLimits,
   type ToolDispatcherDeps,
@@ -44,7 +51,9 @@ import type { Config } from './config.ts';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
 import { createTenantOrigins, type TenantOrigins } from './http/door/tenant-origins.ts';
 import { createAuditSigner } from './platform/audit-signer.ts';
+import { callbackKeysOf } from './platform/callback-keys.ts';
 import { createRateGate, limitOfRate, type RateGate } from './http/door/rate-gate.ts';
+import { createMasterKeys, type MasterKeys } from './platform/master-keys.ts';
 import type { Platform } from './platform/platform.ts';
 
 /** `flush` writes what it counted, once it takes no more. */
@@ -96,8 +105,8 @@ export function servicesOf(
         sealer,
         quotas: { requestsPerS: rateOf(config, platform) || null },
         secretOrigins: platform.secretOrigins,
-        signingKey: keys.key('thread tokens'),
-        auditSigner: createAuditSigner(keys.key('audit')),
+        signingKey: keys.all.map((each) => ({ id: each.mark, since: each.since, secret: each.key('thread tokens') })),
+        auditSigner: auditSignerOf(platform),
         callbackTokens: callbackTokens(),
         validateArguments: platform.argumentValidator.validate,
         hooks: { publicBase, wallNow: () => Date.now(), logger },
@@ -153,6 +162,29 @@ function createLimits({ stores, clock, entropy, logger }: Platform): TenantLimit
 export const tenantOriginsOf = (config: Config, { stores, clock }: Platform): TenantOrigins =>
   createTenantOrigins(parseAllowedOrigins(config.ALLOWED_ORIGINS).origins, { ...stores, clock });
 
+/** Null where no identity provider is set. */
+export function identityTokensOf(config: Config, { clock, readDocument }: Platform): IdentityTokens | null {
+  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience } = config;
+  if (issuer === undefined || audience === undefined) return null;
+  const { OIDC_TENANT_CLAIM: tenantClaim, OIDC_USER_CLAIM: userClaim, OIDC_SCOPES_CLAIM: scopesClaim } = config;
+  return createIdentityTokens({ issuer, audience, tenantClaim, userClaim, scopesClaim }, { clock, readDocument });
+}
+
+export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Platform): MasterKeys =>
+  createMasterKeys({
+    ...{ keys, clock, noteMasterKey },
+    reseal: createResealing({
+      ...stores,
+      sealer,
+      clock,
+      places: [
+        placeOfSecrets(stores.secrets),
+        placeOfCredentials(stores.userCredentials),
+        placeOfWebhooks(stores.webhooks),
+      ],
+    }),
+  });
+
 const holdingOf = ({ stores, clock }: Platform): Holding =>
   createHolding({ records: createTenantRecords({ ...stores, clock }), heldThreads: stores.heldThreads });
 
@@ -172,11 +204,14 @@ function webhooks({ stores, webhookTransport, sealer, clock, entropy, logger, me
   return createWebhookService({ ...stores, webhookTransport, sealer, audit, clock, entropy, logger, metrics });
 }
 
-function createTokens({ keys }: Platform, publicBase: string): CallbackTokens {
-  return createCallbackTokens({
-    keys: [{ id: 'k1', secret: keys.key('callbacks'), since: 0, revoked: false }],
-    publicBase,
-  });
+const createTokens = ({ keys }: Platform, publicBase: string): CallbackTokens =>
+  createCallbackTokens({ keys: callbackKeysOf(keys), publicBase });
+
+/** Signs with the master key that is in use when the process starts. */
+function auditSignerOf({ keys, clock }: Platform): AuditSigner {
+  const inUse = keys.at(clock.now());
+  const others = keys.all.filter((each) => each !== inUse).map((each) => each.key('audit'));
+  return createAuditSigner(inUse.key('audit'), others);
 }
 
 function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens, limits: TenantLimits): Callbacks {
@@ -225,7 +260,7 @@ function threadProcessor(config: Config, platform: Platform, watch: ToolWatch, l
     ...{ clock, entropy, logger, tracing },
     feed: watchedFeed(ports.feed, watch),
     validateArguments: argumentValidator.validate,
-    idKey: keys.key('ids'),
+    idKey: keys.at(0).key('ids'),
     settings: {
       ...(traits.groupsInFlightMax === undefined ? {} : { groupsInFlightMax: traits.groupsInFlightMax }),
       modelStartTimeoutMs: config.MODEL_START_TIMEOUT_MS,

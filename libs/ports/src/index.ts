@@ -27,6 +27,7 @@ export * from './stores/revoked-tokens.ts';
 export * from './registry/registry.ts';
 export * from './registry/sealer.ts';
 export * from './registry/tenants.ts';
+export * from './registry/user-credentials.ts';
 export * from './log/snapshots.ts';
 export * from './stores.ts';
 export * from './log/tenant-log.ts';

@@ -24,6 +24,7 @@ import type { ThreadDirectory } from './log/thread-directory.ts';
 import type { ThreadLog } from './log/thread-log.ts';
 import type { ToolActivity } from './stores/tool-activity.ts';
 import type { Tenants } from './registry/tenants.ts';
+import type { UserCredentials } from './registry/user-credentials.ts';
 import type { Timers } from './bus/timers.ts';
 import type { Views } from './stores/views.ts';
 import type { WorkBus } from './bus/work-bus.ts';
@@ -68,4 +69,5 @@ export interface Stores {
   readonly deliveries: Deliveries;
   readonly schedules: Schedules;
   readonly tenantTallies: TenantTallies;
+  readonly userCredentials: UserCredentials;
 }

@@ -66,6 +66,13 @@ export { Hold } from './thread-processor/pay/held-deliveries.ts';
 export { type ProcessorProtocol, soundProtocol } from './thread-processor/rules/protocol.ts';
 export { defaultProcessorSettings, type ProcessorSettings } from './thread-processor/settings.ts';
 export { createThreadProcessor, type ThreadProcessorDeps } from './thread-processor/thread-processor.ts';
+export {
+  createIdentityTokens,
+  type IdentitySettings,
+  type IdentityTokens,
+  type RefusedIdentity,
+} from './ingress-gateway/access/oidc/identity-token.ts';
+export type { ReadDocument } from './ingress-gateway/access/oidc/issuer-keys.ts';
 export type { CallbackRequest } from './callback-gateway/callback-body.ts';
 export { createCallbackTally } from './callback-gateway/callback-tally.ts';
 export {
@@ -80,6 +87,14 @@ export {
   type CallbackScope,
   type CallbackTokens,
 } from './callback-gateway/callback-token.ts';
+export {
+  createResealing,
+  placeOfCredentials,
+  placeOfSecrets,
+  placeOfWebhooks,
+  type Reseal,
+} from './secrets/resealing.ts';
+export { createUserTokens } from './secrets/user-tokens.ts';
 export { createNotifier, type NotifierDeps } from './notifier/notifier.ts';
 export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispatcher/settings.ts';
 export { createToolDispatcher, type ToolDispatcherDeps } from './tool-dispatcher/tool-dispatcher.ts';

@@ -23,7 +23,7 @@ import {
   toolsLoaded,
 } from './spec/scene.ts';
 import { blockingCalls } from './thread.ts';
-import type { ThreadInput } from './input.ts';
+import { credentialRefreshFailed, type ThreadInput } from './input.ts';
 import { statusOf } from './status.ts';
 
 const asked = (options = {}) => [...idle(options), said('msg_1')] as const;
@@ -134,6 +134,15 @@ describe('results', () => {
     const settled = given(...calling({}, 'weather')).when(dispatchFailed());
     expect(settled.types).toEqual(['ToolCallSettled', 'CompletionRequested']);
     expect(JSON.stringify(settled.prompt.at(-1))).toContain('the tool server answered 404');
+  });
+
+  it('a call whose user has to log in again says so, and whose', () => {
+    const ended = given(...calling({}, 'weather')).when(dispatchFailed(0, 'error', credentialRefreshFailed));
+    expect(ended.events).toMatchObject([
+      { type: 'CredentialRefreshFailed', toolServer: 'tools', userId: 'ann' },
+      { type: 'ToolCallSettled', outcome: 'error' },
+      {},
+    ]);
   });
 
   it('an at-most-once call that may have run is settled as outcome unknown', () => {

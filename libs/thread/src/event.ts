@@ -159,6 +159,8 @@ export type ThreadEvent =
       readonly question?: string;
       readonly expiresAt: number;
     }
+  /** The user has to log in at the tool server again. */
+  | { readonly type: 'CredentialRefreshFailed'; readonly toolServer: string; readonly userId: string }
   | { readonly type: 'CallbackRejected'; readonly toolCallId: string; readonly reason: string; readonly code: string }
   | {
       readonly type: 'ChoiceRequested';

@@ -147,6 +147,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     }
     case 'ToolCallSettled':
       return { ...withoutCall(thread, event.toolCallId), unseen: thread.unseen + 1 };
+    case 'CredentialRefreshFailed':
     case 'ToolCallLateResult':
       return thread;
     case 'SubscriptionOpened':

@@ -377,6 +377,9 @@ export interface DispatchFailure {
   readonly detail: string;
 }
 
+/** The code of a call that was not sent because its user's credential could not be refreshed. */
+export const credentialRefreshFailed = 'CREDENTIAL_REFRESH_FAILED';
+
 /** A callback with a valid token and an unacceptable body. `settles` carries the error for the model. */
 export interface CallbackRejection {
   readonly kind: 'CallbackRejection';

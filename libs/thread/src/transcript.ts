@@ -128,6 +128,7 @@ export function extendTranscript(
     case 'MessageRefused':
     case 'RequestRefused':
     case 'CompletionFailed':
+    case 'CredentialRefreshFailed':
     case 'CallbackRejected':
     case 'ToolCallLateResult':
     case 'SubscriptionEventHeld':

@@ -5,7 +5,7 @@ import { decide } from './decide.ts';
 import type { ThreadEffect } from './effect.ts';
 import { evolve } from './evolve.ts';
 import type { RecordedEvent } from './event.ts';
-import { inputIds, type RequestedCall, type ThreadInput } from './input.ts';
+import { credentialRefreshFailed, inputIds, type RequestedCall, type ThreadInput } from './input.ts';
 import type { ModelMessage } from './model-message.ts';
 import { isOwed } from './owed.ts';
 import type { ApprovalMode, InterruptPolicy, Limits, Policies } from './policy.ts';
@@ -156,10 +156,10 @@ const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
   { weight: 1, arbitrary: index.map((n) => () => some(n, (at) => result(at, 'forged', 'other'))) },
   {
     weight: 3,
-    arbitrary: fc.tuple(index, fc.constantFrom('error', 'unknown' as const)).map(
+    arbitrary: fc.tuple(index, fc.constantFrom('error', 'unknown', 'login' as const)).map(
       ([n, how]) =>
         () =>
-          dispatchFailed(n, how),
+          how === 'login' ? dispatchFailed(n, 'error', credentialRefreshFailed) : dispatchFailed(n, how),
     ),
   },
   {
@@ -595,6 +595,7 @@ describe('over random walks', () => {
         'ScheduleSet',
         'ScheduleCame',
         'ScheduleRemoved',
+        'CredentialRefreshFailed',
         'CallbackRejected',
         'ChoiceRequested',
         'ChoiceSettled',

@@ -7,6 +7,7 @@ import type { RunCommand } from '../command.ts';
 import { answer, type CliContext, progress, table } from '../context.ts';
 import { parseDuration } from '../duration.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
+import { addMasterKeyCommands } from './master-key.ts';
 
 type Scope = Schemas['NewApiKey']['scopes'][number];
 const scopes: readonly Scope[] = ['read', 'threads:write', 'approvals:write', 'tenant:admin'];
@@ -39,6 +40,7 @@ export function addKeyCommands(program: Command, run: RunCommand): void {
     .command('revoke <id>')
     .description('it works no more, within a second everywhere')
     .action((id: string) => run((context) => revoke(context, id)));
+  addMasterKeyCommands(keys, run);
 }
 
 async function list(context: CliContext): Promise<void> {

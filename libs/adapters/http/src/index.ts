@@ -7,5 +7,6 @@ export {
   type OutboundGuard,
   type Resolver,
 } from './outbound-guard.ts';
+export { createRefreshGrant } from './refresh-grant.ts';
 export { createToolTransport, type ToolTransportOptions } from './tool-transport.ts';
 export { createWebhookTransport, type WebhookTransportOptions } from './webhook-transport.ts';

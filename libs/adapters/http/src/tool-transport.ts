@@ -5,6 +5,8 @@
 //   H1. A credential is presented only to the origin of the registration's base URL: not to an endpoint elsewhere that
 //       a manifest names, not after a redirect (none is followed).
 //   H2. A redirect is an answer like any other; it is never followed.
+//   H4. The token of a user is presented with the calls of that user's threads only, to the same origin, in place of a
+//       registration's own authorization; a signature and a certificate of the registration stay beside it.
 //   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are cached for seconds.
 import { createBoundedMap } from '@dormouse/collections';
 import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
@@ -24,6 +26,11 @@ export interface ToolTransportOptions {
    * @throws Fault SECRET_UNUSABLE when it does not exist or names other origins; any other fault is worth a retry.
    */
   readonly secrets: (tenant: string, name: string, origin: string) => Promise<string>;
+  /**
+   * The token of an end user for a tool server at this origin; null when there is none.
+   * @throws Fault SECRET_UNUSABLE, CREDENTIAL_REFRESH_FAILED; any other fault is worth a retry. Default: none.
+   */
+  readonly userToken?: (tenant: string, userId: string, toolServer: string, origin: string) => Promise<string | null>;
   readonly connectionsPerOriginMax?: number;
   readonly connectTimeoutMs?: number;
   readonly secretTtlMs?: number;
@@ -41,8 +48,14 @@ interface KeptSecret {
   readonly freshUntil: number;
 }
 
+interface KeptToken {
+  readonly token: string | null;
+  readonly freshUntil: number;
+}
+
 type Failure = Extract<SendOutcome, { sent: false }>;
 
+const userTokenTtlMs = 1_000;
 const keptMax = 4_096;
 const userAgent = 'dormouse';
 
@@ -64,6 +77,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
   });
   const targets = createBoundedMap<Target>(keptMax);
   const keptSecrets = createBoundedMap<KeptSecret>(keptMax);
+  const keptTokens = createBoundedMap<KeptToken>(keptMax);
 
   function targetOf(text: string): Target | string {
     const known = targets.get(text);
@@ -98,6 +112,25 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     }
   }
 
+  /** The token of the user for this origin; null for none. (H4) */
+  async function tokenFor(server: ToolServer, target: Target, userId: string | null): Promise<string | null | Failure> {
+    const { userToken } = options;
+    const base = targetOf(server.baseUrl);
+    if (userToken === undefined || userId === null) return null;
+    if (typeof base === 'string' || base.url.origin !== target.url.origin) return null; // (H1)
+    const key = JSON.stringify([server.tenant, userId, server.name, target.url.origin]);
+    const kept = keptTokens.get(key);
+    if (kept !== undefined && performance.now() < kept.freshUntil) return kept.token;
+    try {
+      const token = await userToken(server.tenant, userId, server.name, target.url.origin);
+      keptTokens.set(key, { token, freshUntil: performance.now() + userTokenTtlMs });
+      return token;
+    } catch (error) {
+      if (!(error instanceof Fault)) return failure('SECRET_UNUSABLE', 'the credential of the user could not be read');
+      return failure(error.code, error.message);
+    }
+  }
+
   function poolFor(server: ToolServer, target: Target, credential: Credential): Promise<PoolAnswer> {
     const { tenant, auth } = server;
     if (credential.type === 'none' || auth === null) return pools.get(`${tenant} `, target.url);
@@ -108,17 +141,23 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
   }
 
   return {
-    async post({ server, url, body, headers, timeoutMs, signal }) {
+    async post({ server, url, body, headers, timeoutMs, signal, userId = null }) {
       const target = targetOf(url);
       if (typeof target === 'string') return failure('OUTBOUND_FORBIDDEN', target);
-      const credential = await credentialFor(server, target);
+      const token = await tokenFor(server, target, userId);
+      if (token !== null && typeof token !== 'string') return token;
+      const credential = token !== null && isAuthorization(server) ? noCredential : await credentialFor(server, target);
       if ('sent' in credential) return credential;
-      const answer = await poolFor(server, target, credential);
+      const answer =
+        token === null || credential.type === 'mtls'
+          ? await poolFor(server, target, credential)
+          : await pools.get(JSON.stringify([server.tenant, server.name, userId]), target.url);
       if (!answer.ok) return failure(answer.code, answer.detail);
       const fields = ['content-type', bodyType, 'user-agent', userAgent];
       for (const name in headers) fields.push(name, headers[name] ?? '');
       const signed = { method: 'POST', url: target.url, body } as const;
       present(credential, fields, headers['idempotency-key'] ?? '', signed, Date.now());
+      if (token !== null) fields.push('authorization', `Bearer ${token}`);
       const outcome = await exchange(answer.pool, {
         method: 'POST',
         path: target.path,
@@ -180,6 +219,9 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     close: () => pools.close(),
   };
 }
+
+/** Whether the registration's credential is the header that a user's token takes. (H4) */
+const isAuthorization = ({ auth }: ToolServer): boolean => auth?.type === 'bearer' || auth?.type === 'sigv4';
 
 function decode(status: number, encoding: string | string[] | undefined, body: Buffer | null): FetchOutcome {
   if (encoding !== undefined && encoding !== 'identity')

@@ -14,6 +14,8 @@ import type {
   Toolsets,
   ToolServer,
   ToolServers,
+  UserCredential,
+  UserCredentials,
 } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { pageOf } from './thread-directory.ts';
@@ -27,6 +29,7 @@ export interface RegistryStore {
   readonly secrets: Map<string, SealedSecret>;
   readonly apiKeys: Map<string, ApiKey>;
   readonly tenants: Map<string, TenantRecord>;
+  readonly userCredentials: Map<string, UserCredential>;
   readonly held: { readonly threads: Map<string, HeldThread>; marks: number };
 }
 
@@ -38,6 +41,7 @@ export const createRegistryStore = (): RegistryStore => ({
   secrets: new Map(),
   apiKeys: new Map(),
   tenants: new Map(),
+  userCredentials: new Map(),
   held: { threads: new Map(), marks: 0 },
 });
 
@@ -134,6 +138,13 @@ export function createSecrets({ secrets }: RegistryStore, passage: Passage): Sec
       passage.read('secrets.list', tenant, () =>
         [...secrets.values()].filter((secret) => secret.tenant === tenant).sort(byName),
       ),
+    replace: (secret, seen) =>
+      passage.write('secrets.replace', secret.name, () => {
+        const key = `${secret.tenant}:${secret.name}`;
+        if (JSON.stringify(secrets.get(key)) !== JSON.stringify(seen)) return false;
+        secrets.set(key, secret);
+        return true;
+      }),
     remove: (tenant, name) => passage.write('secrets.remove', name, () => secrets.delete(`${tenant}:${name}`)),
   };
 }
@@ -210,5 +221,46 @@ export function createHeldThreads({ held }: RegistryStore, passage: Passage): He
         const name = nameOf(tenant, thread);
         if (held.threads.get(name)?.mark === mark) held.threads.delete(name);
       }),
+  };
+}
+
+export function createUserCredentials({ userCredentials }: RegistryStore, passage: Passage): UserCredentials {
+  const nameOf = (...parts: readonly string[]): string => JSON.stringify(parts);
+  const own = ({ tenant, userId, toolServer }: UserCredential): string => nameOf(tenant, userId, toolServer);
+  const ofTenant = (tenant: string): readonly UserCredential[] =>
+    [...userCredentials.values()]
+      .filter((each) => each.tenant === tenant)
+      .toSorted((left, right) => (own(left) < own(right) ? -1 : 1));
+  return {
+    put: (credential) =>
+      passage.write(
+        'userCredentials.put',
+        credential.toolServer,
+        () => void userCredentials.set(own(credential), credential),
+      ),
+    get: (tenant, userId, toolServer) =>
+      passage.read(
+        'userCredentials.get',
+        toolServer,
+        () => userCredentials.get(nameOf(tenant, userId, toolServer)) ?? null,
+      ),
+    list: (tenant, userId) =>
+      passage.read('userCredentials.list', userId, () => ofTenant(tenant).filter((each) => each.userId === userId)),
+    page: (tenant, after, limit) =>
+      passage.read('userCredentials.page', tenant, () =>
+        ofTenant(tenant)
+          .filter((each) => after === null || own(each) > own(after))
+          .slice(0, limit),
+      ),
+    replace: (credential, seen) =>
+      passage.write('userCredentials.replace', credential.toolServer, () => {
+        if (JSON.stringify(userCredentials.get(own(credential))) !== JSON.stringify(seen)) return false;
+        userCredentials.set(own(credential), credential);
+        return true;
+      }),
+    remove: (tenant, userId, toolServer) =>
+      passage.write('userCredentials.remove', toolServer, () =>
+        userCredentials.delete(nameOf(tenant, userId, toolServer)),
+      ),
   };
 }

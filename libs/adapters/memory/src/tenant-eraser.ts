@@ -61,6 +61,7 @@ function erase(durable: Erasable, tenant: string): number {
     ...[registry.toolServers, registry.toolsets, registry.lastGood, registry.secrets, registry.held.threads],
     ...[durable.hooks.webhooks, durable.hooks.deliveries, durable.hooks.readers],
     ...[durable.arrivals.sources, durable.arrivals.deliveries, durable.schedules],
+    registry.userCredentials,
   ] as readonly Map<string, unknown>[];
   for (const map of byName) for (const name of map.keys()) if (isNameOf(name, tenant) && map.delete(name)) rows += 1;
   if (durable.auditLog.delete(tenant)) rows += 1;

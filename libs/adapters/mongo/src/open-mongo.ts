@@ -1,5 +1,6 @@
 // Opens a database and gives every store of the cluster topology over it.
 import { Fault, type Stores } from '@dormouse/ports';
+import { createUserCredentials } from './stores/access/user-credentials.ts';
 import { createBlobs } from './stores/blobs.ts';
 import { type CommitDocument, commitSchema } from './stores/commit-document.ts';
 import { createCommitPlaces } from './stores/commit-places.ts';
@@ -137,4 +138,5 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   webhooks: createWebhooks(server),
   webhookDeliveries: createWebhookDeliveries(server),
   webhookReaders: createWebhookReaders(server),
+  userCredentials: createUserCredentials(server),
 });

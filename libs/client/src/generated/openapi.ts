@@ -396,6 +396,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/master-key/reseal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Seal stored secrets of all tenants again with the master key in use
+         * @description After another master key has come into use. It goes on for twenty seconds at most: send it until `done`. Then the installation refuses a process that lacks this key.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        post: operations["resealSecrets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -1562,6 +1584,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user_id}/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tool servers for which an end user has one, never values
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["listUserCredentials"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/credentials/{tool_server}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether an end user has one for a tool server, never its value
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["getUserCredential"];
+        /**
+         * Set what an end user has for a tool server
+         * @description Calls of threads with this `user_id` present it to the tool server, in place of a bearer of the registration. A grant is refreshed at its `token_url` when its access token ends; when the provider refuses, the call fails and the thread has `credential_refresh_failed`.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        put: operations["putUserCredential"];
+        post?: never;
+        /**
+         * Delete what an end user has for a tool server
+         * @description Needs a key with the scope `tenant:admin`.
+         */
+        delete: operations["deleteUserCredential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -2437,6 +2509,29 @@ export interface components {
         };
         /** @description A piece of what a person, a tool or the model said. */
         ContentItem: components["schemas"]["TextItem"] | components["schemas"]["ImageItem"];
+        /** @description What the user has for a tool server has ended, and its provider refuses to refresh it: a call was not sent. */
+        CredentialRefreshFailedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description Name of the tool server. */
+            tool_server: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "credential_refresh_failed";
+            /** @description The user of the thread. */
+            user_id: string;
+        };
         /** @description How many debts of each kind nothing answers. */
         DebtCounts: {
             /** @description Calls that no tool server has acknowledged. */
@@ -3799,6 +3894,26 @@ export interface components {
              */
             type: "request_refused";
         };
+        /** @description How far the stored secrets are sealed with the master key in use. */
+        Resealing: {
+            /** @description False: send it again. */
+            done: boolean;
+            /** @description Names the master key in use, without revealing it. */
+            kid: string;
+            /** @description When the next master key comes into use; null when there is none. */
+            next_at: string | null;
+            /** @description How many values this request has sealed again. */
+            resealed: number;
+            /** @description From when it is used; null for the first one. */
+            since: string | null;
+            /** @description Values that no master key opens: set them again. */
+            unreadable: {
+                /** @description Its name. */
+                name: string;
+                /** @description The tenant. */
+                tenant: string;
+            }[];
+        };
         /** @description `event: retrying`. The model failed and is asked again at `next_at`. */
         RetryingFrame: {
             /** @description 1 for the first attempt, and so on. */
@@ -4580,7 +4695,7 @@ export interface components {
             type: "thread_closed";
         };
         /** @description One durable event. New types may appear: skip those that you do not know. */
-        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceAssignedEvent"] | components["schemas"]["ApprovalCountedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ExternalEventReceivedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
+        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CredentialRefreshFailedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceAssignedEvent"] | components["schemas"]["ApprovalCountedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ExternalEventReceivedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
         /** @description The history of another thread up to a position goes before this log. */
         ThreadForkedEvent: {
             /** @description Whether the model was asked at once. */
@@ -5498,6 +5613,69 @@ export interface components {
                 /** @description Time with open calls only. */
                 waiting_ms: number;
             };
+        };
+        /** @description What an end user has for a tool server: encrypted, never given back, and sent to the origin that the server has now, with the calls of that user’s threads. */
+        UserCredential: {
+            /**
+             * @description Which of these it is.
+             * @constant
+             */
+            type: "bearer";
+            /** @description The secret itself. */
+            value: string;
+        } | {
+            /**
+             * @description The access token; null to refresh it at the first call.
+             * @default null
+             */
+            access_token?: string | null;
+            /** @description Id of the client at the provider. */
+            client_id: string;
+            /**
+             * @description Secret of the client at the provider; null for a public client.
+             * @default null
+             */
+            client_secret?: string | null;
+            /**
+             * @description End of the access token; null when it is not known.
+             * @default null
+             */
+            expires_at?: string | null;
+            /** @description Token by which the access token is refreshed; often good once. */
+            refresh_token: string;
+            /** @description Address of the provider’s token endpoint. */
+            token_url: string;
+            /**
+             * @description Which of these it is.
+             * @constant
+             */
+            type: "oauth2";
+        };
+        /** @description A credential of an end user, without what is secret. */
+        UserCredentialName: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description End of the access token, where it is known. */
+            expires_at: string | null;
+            /** @description Since when its provider refuses to refresh it; set it again then. */
+            failed_at: string | null;
+            /** @description Hash of the last commit of the thread that the history begins in; null for none. */
+            origin: string;
+            /** @description Name of the tool server. */
+            tool_server: string;
+            /**
+             * @description Which of these it is.
+             * @enum {string}
+             */
+            type: "bearer" | "oauth2";
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
         };
         /** @description The newest content of one type, as its tool server wrote it. */
         View: {
@@ -7328,6 +7506,51 @@ export interface operations {
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resealSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resealing"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            422: components["responses"]["IDEMPOTENCY_KEY_REUSED"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */
@@ -11165,6 +11388,187 @@ export interface operations {
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUserCredentials: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the end user: the `user_id` of threads. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The items of this page, in order. */
+                        data: components["schemas"]["UserCredentialName"][];
+                        /** @description `cursor` of the next page; null at the end. */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUserCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the tool server. */
+                tool_server: string;
+                /** @description Id of the end user: the `user_id` of threads. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserCredentialName"];
+                };
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putUserCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the tool server. */
+                tool_server: string;
+                /** @description Id of the end user: the `user_id` of threads. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "bearer",
+                 *       "value": "not-a-real-token"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserCredential"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteUserCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the tool server. */
+                tool_server: string;
+                /** @description Id of the end user: the `user_id` of threads. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */

@@ -1,5 +1,7 @@
 // Installation-wide operations, and the list of all operations.
 import { z } from 'zod';
+import { masterKeyOperations } from './access/master-key.ts';
+import { userCredentialOperations } from './access/user-credentials.ts';
 import { agentOperations } from './agents.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { agUiOperations } from './ag-ui.ts';
@@ -76,4 +78,6 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(sourceOperations),
   ...Object.values(externalEventOperations),
   ...Object.values(scheduleOperations),
+  ...Object.values(masterKeyOperations),
+  ...Object.values(userCredentialOperations),
 ];

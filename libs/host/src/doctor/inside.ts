@@ -11,8 +11,8 @@ import { Fault, type Logger } from '@dormouse/ports';
 import { statfs } from 'node:fs/promises';
 import { type ClusterConfig, tlsFilesOf } from '../config.ts';
 import { checkInstallation } from '../platform/installation.ts';
-import { keyRingOfHex } from '../platform/key-ring.ts';
-import { kafkaOptions, mongoOptions } from '../platform/topology.ts';
+import { keyRingOf } from '../platform/key-ring.ts';
+import { kafkaOptions, marksOf, mongoOptions } from '../platform/topology.ts';
 import { tlsOptions } from '../tls-files.ts';
 
 type Level = 'ok' | 'warn' | 'fail';
@@ -101,7 +101,7 @@ const runbooks: Readonly<Record<GroupLag['topic'], string>> = {
 async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promise<readonly Finding[]> {
   try {
     const look = async (installation: InstallationRecord): Promise<void> => {
-      if (kafka !== null) await checkInstallation(kafka, { installation }, keyRingOfHex(config.MASTER_KEY).mark);
+      if (kafka !== null) await checkInstallation(kafka, { installation }, marksOf(keyRingOf(config.MASTER_KEY)));
     };
     const mongo = await openMongo({ ...mongoOptions(config), indexes: 'check', look });
     try {

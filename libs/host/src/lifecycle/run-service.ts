@@ -26,7 +26,7 @@ import {
   ToolDispatcherModule,
 } from '../microservice/service-modules.ts';
 import { examineServers, exitCodeOf, textOf } from '../doctor/inside.ts';
-import { rateGateOf, tenantOriginsOf } from '../services.ts';
+import { identityTokensOf, masterKeysOf, rateGateOf, tenantOriginsOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
 import { type Need, setUpCluster, shardingOf } from '../platform/topology.ts';
@@ -232,6 +232,8 @@ async function startIngress(
     hosts: hostsOf(config),
     origins: tenantOriginsOf(config, platform),
     platformKey: config.PLATFORM_KEY ?? null,
+    identities: identityTokensOf(config, platform),
+    masterKeys: masterKeysOf(platform),
     logger: platform.logger,
     metrics: platform.metrics,
     tracing: platform.tracing,

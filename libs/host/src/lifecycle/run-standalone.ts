@@ -24,7 +24,7 @@ import {
   ThreadProcessorModule,
   ToolDispatcherModule,
 } from '../microservice/service-modules.ts';
-import { rateGateOf, tenantOriginsOf } from '../services.ts';
+import { identityTokensOf, masterKeysOf, rateGateOf, tenantOriginsOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
 import { servicesOf } from '../services.ts';
@@ -141,6 +141,8 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
     hosts: hostsOf(config),
     origins: tenantOriginsOf(config, platform),
     platformKey: config.PLATFORM_KEY ?? null,
+    identities: identityTokensOf(config, platform),
+    masterKeys: masterKeysOf(platform),
     logger,
     metrics: platform.metrics,
     metricsText: operations === null ? measured.text : null,

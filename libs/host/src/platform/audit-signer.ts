@@ -5,8 +5,14 @@ import type { AuditSigner } from '@dormouse/runtime';
 /** PKCS #8 of an Ed25519 key without its 32 bytes (RFC 8410, section 7). */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** `seed`: 32 bytes. */
-export function createAuditSigner(seed: Uint8Array): AuditSigner {
+/** The first key signs; those of before are among the public ones. A seed has 32 bytes. */
+export function createAuditSigner(seed: Uint8Array, before: readonly Uint8Array[] = []): AuditSigner {
+  const signer = signerOf(seed);
+  const others = before.flatMap((each) => signerOf(each).keys.keys);
+  return { ...signer, keys: { keys: [...signer.keys.keys, ...others] } };
+}
+
+function signerOf(seed: Uint8Array): AuditSigner {
   const privateKey = createPrivateKey({ key: Buffer.concat([pkcs8Head, seed]), format: 'der', type: 'pkcs8' });
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
   // The thumbprint of RFC 7638: the required members in order.

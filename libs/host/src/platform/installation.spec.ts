@@ -5,7 +5,7 @@ const bus = { cluster: 'kafka-1', prefix: 'rap.', partitions: 12 };
 const ours = { id: 'a1', bus, masterKey: 'm1' };
 
 const problem = (changes: Partial<Marks>): string | null =>
-  problemOf({ bus, onTopics: ['a1'], inDatabase: ours, masterKey: 'm1', ...changes });
+  problemOf({ bus, onTopics: ['a1'], inDatabase: ours, masterKeys: ['m1'], ...changes });
 
 describe('what two marks say of each other', () => {
   it('nothing, when they are of one installation', () => {
@@ -45,11 +45,15 @@ describe('the master key of an installation', () => {
     ['it is this one', ours],
     ['a version before this one set it up', { ...ours, masterKey: null }],
   ])('is no problem: %s', (_, inDatabase) => {
-    expect(keyProblemOf({ inDatabase, masterKey: 'm1' })).toBeNull();
+    expect(keyProblemOf({ inDatabase, masterKeys: ['m1'] })).toBeNull();
+  });
+
+  it('is one of several while they are rotated', () => {
+    expect(keyProblemOf({ inDatabase: ours, masterKeys: ['m2', 'm1'] })).toBeNull();
   });
 
   it('that is another one is a problem with what mends it, which names neither', () => {
-    const problem = keyProblemOf({ inDatabase: ours, masterKey: 'm2' });
+    const problem = keyProblemOf({ inDatabase: ours, masterKeys: ['m2', 'm3'] });
     expect(problem).toContain('Set the key that the other processes have');
     expect(problem).not.toMatch(/m1|m2/);
   });

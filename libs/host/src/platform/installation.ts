@@ -5,6 +5,8 @@
 // Invariants:
 //   N1. Existing data is examined before anything is written; nothing of another installation is ever changed.
 //   N2. Of two that are set up at the same time on one prefix, at least one is refused.
+//   N3. The database notes another master key only when no secret is left that an older one has sealed: a process that
+//       lacks the older one may start from then on, and one that lacks the newer one may not.
 import type { BusIdentity, KafkaBus } from '@dormouse/adapter-kafka';
 import type { Installation, MongoStores } from '@dormouse/adapter-mongo';
 import { Fault } from '@dormouse/ports';
@@ -14,34 +16,42 @@ export interface Marks {
   /** Installations whose mark the topics carry. */
   readonly onTopics: readonly string[];
   readonly inDatabase: Installation | null;
-  /** Of the process that compares. (key-ring.ts) */
-  readonly masterKey: string;
+  /** Of all master keys of the process that compares. (key-ring.ts) */
+  readonly masterKeys: readonly string[];
 }
 
 type Marked = Pick<MongoStores, 'installation'>;
 
 /** @throws Fault TOPICS_UNFIT and MASTER_KEY_WRONG with the repair step, UNAVAILABLE. */
-export async function checkInstallation(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<void> {
-  const marks = await marksOf(kafka, mongo, masterKey);
+export async function checkInstallation(kafka: KafkaBus, mongo: Marked, masterKeys: readonly string[]): Promise<void> {
+  const marks = await marksOf(kafka, mongo, masterKeys);
   refuse(marks, isSetUp(marks) ? null : notSetUp);
 }
 
 /** Before anything is created. @throws as `checkInstallation`. (N1) */
-export async function refuseOthers(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<void> {
-  refuse(await marksOf(kafka, mongo, masterKey), null);
+export async function refuseOthers(kafka: KafkaBus, mongo: Marked, masterKeys: readonly string[]): Promise<void> {
+  refuse(await marksOf(kafka, mongo, masterKeys), null);
 }
 
-/** Marks what is unmarked; changes nothing that is already ours. @throws as `checkInstallation`. (N1) */
-export async function claimInstallation(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<void> {
-  await refuseOthers(kafka, mongo, masterKey);
-  const { id } = await mongo.installation.claim(kafka.identity, masterKey);
+/**
+ * Marks what is unmarked, with the key `inUse`; changes nothing that is already ours. @throws as `checkInstallation`.
+ * (N1)
+ */
+export async function claimInstallation(
+  kafka: KafkaBus,
+  mongo: Marked,
+  masterKeys: readonly string[],
+  inUse: string,
+): Promise<void> {
+  await refuseOthers(kafka, mongo, masterKeys);
+  const { id } = await mongo.installation.claim(kafka.identity, inUse);
   await kafka.mark(id);
-  await refuseOthers(kafka, mongo, masterKey); // (N2)
+  await refuseOthers(kafka, mongo, masterKeys); // (N2)
 }
 
-async function marksOf(kafka: KafkaBus, mongo: Marked, masterKey: string): Promise<Marks> {
+async function marksOf(kafka: KafkaBus, mongo: Marked, masterKeys: readonly string[]): Promise<Marks> {
   const [onTopics, inDatabase] = await Promise.all([kafka.marks(), mongo.installation.read()]);
-  return { bus: kafka.identity, onTopics, inDatabase, masterKey };
+  return { bus: kafka.identity, onTopics, inDatabase, masterKeys };
 }
 
 function refuse(marks: Marks, otherwise: string | null): void {
@@ -51,10 +61,13 @@ function refuse(marks: Marks, otherwise: string | null): void {
   if (keyProblem !== null) throw new Fault('MASTER_KEY_WRONG', keyProblem);
 }
 
-/** Null when the installation has this master key, or was set up by a version that did not note it. */
-export function keyProblemOf({ inDatabase, masterKey }: Pick<Marks, 'inDatabase' | 'masterKey'>): string | null {
+/**
+ * Null when the key that the database notes is one of these, or it was set up by a version that did not note it. It
+ * notes the one with which every secret is sealed. (N3)
+ */
+export function keyProblemOf({ inDatabase, masterKeys }: Pick<Marks, 'inDatabase' | 'masterKeys'>): string | null {
   const noted = inDatabase?.masterKey ?? null;
-  if (noted === null || noted === masterKey) return null;
+  if (noted === null || masterKeys.includes(noted)) return null;
   return 'DORMOUSE_MASTER_KEY is not the key of this installation: secrets could not be read, and no result would be taken. Set the key that the other processes have. If it is lost, docs/how-to/survive-a-disaster.md says how another one is accepted.';
 }
 

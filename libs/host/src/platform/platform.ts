@@ -4,6 +4,7 @@
 //   P3. `close` releases in the order of dependence: clients first, stores last.
 import {
   createGuardedFetch,
+  createRefreshGrant,
   createToolTransport,
   createWebhookTransport,
   parseOutboundAllow,
@@ -11,28 +12,39 @@ import {
 import { createModel, createModelCatalog, type ModelCatalog, standardOrigins } from '@dormouse/adapter-model';
 import { openTracer } from '@dormouse/adapter-telemetry';
 import {
+  type Clock,
   type Entropy,
   type Logger,
   type Metrics,
   type Model,
   noMetrics,
-  type Sealer,
+  type RotatingSealer,
   type Stores,
   type ToolTransport,
   type WebhookTransport,
 } from '@dormouse/ports';
-import { inputBusWithSpans, tracedTransport, type Tracing, workBusWithSpans } from '@dormouse/runtime';
+import {
+  createUserTokens,
+  inputBusWithSpans,
+  type ReadDocument,
+  tracedTransport,
+  type Tracing,
+  workBusWithSpans,
+} from '@dormouse/runtime';
 import { type Config, providerEnvironment, standardVariables } from '../config.ts';
 import { inRequestTrace } from '../http/server/request-spans.ts';
 import { version } from '../version.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { observeBuses } from './bus-gauges.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
-import type { KeyRing } from './key-ring.ts';
-import { createSealer, secretFinder, secretReader } from './sealer.ts';
+import type { KeyRing, MasterKey } from './key-ring.ts';
+import { createReadDocument } from './read-document.ts';
+import { createSealer, type SealKey, type SealKeys, secretFinder, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
 import { observeThreads } from './thread-gauges.ts';
 import { type Need, openTopology, type Topology, type TopologyTraits } from './topology.ts';
+
+const documentBytesMax = 1_048_576;
 
 export interface Platform {
   readonly stores: Stores;
@@ -44,10 +56,14 @@ export interface Platform {
   /** Where a secret that is named like a provider goes when it names no origin itself. */
   readonly secretOrigins: Readonly<Record<string, string>>;
   readonly argumentValidator: ArgumentValidator;
+  /** Documents of an identity provider. */
+  readonly readDocument: ReadDocument;
   readonly keys: KeyRing;
   /** See Topology. */
   readonly pin: Topology['pin'];
-  readonly sealer: Sealer;
+  readonly sealer: RotatingSealer;
+  /** See Topology. */
+  readonly noteMasterKey: Topology['noteMasterKey'];
   readonly clock: ProcessClock;
   readonly entropy: Entropy;
   readonly logger: Logger;
@@ -75,12 +91,16 @@ export async function openPlatform(
   const { keys, traits } = topology;
   const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
   observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
-  const sealer = createSealer(keys.key('secrets'));
+  const sealer = createSealer(sealKeysOf(keys, clock));
   const findSecret = secretFinder(stores.secrets, sealer);
   const secret = secretReader(findSecret);
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
   const outboundAllow = parseOutboundAllow(rules).rules;
-  const guarded = createToolTransport({ outboundAllow, secrets: secret });
+  const small = { connectionsPerOriginMax: 8, responseBytesMax: documentBytesMax };
+  const documents = createGuardedFetch({ outboundAllow, ...small });
+  const refreshGrant = createRefreshGrant(documents.fetch);
+  const userToken = createUserTokens({ ...stores, sealer, clock, entropy: systemEntropy, logger, refreshGrant });
+  const guarded = createToolTransport({ outboundAllow, secrets: secret, userToken });
   const transport = tracedTransport(guarded, tracing);
   const webhookTransport = createWebhookTransport({ outboundAllow });
   // The processor's own limits of a completion end it, by the signal of its request.
@@ -92,7 +112,7 @@ export async function openPlatform(
   const models = createModelCatalog(asked);
   const argumentValidator = createArgumentValidator(logger);
   const close = async (): Promise<void> => {
-    const clients = [guarded.close(), outbound.close(), webhookTransport.close()];
+    const clients = [guarded.close(), outbound.close(), documents.close(), webhookTransport.close()];
     await Promise.all([...clients, argumentValidator.close()]); // (P3)
     await topology.close();
     await tracer.close();
@@ -100,13 +120,21 @@ export async function openPlatform(
   return {
     ...{ stores, traits, transport, model, models, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
     webhookTransport,
+    readDocument: createReadDocument(documents.fetch),
     pin: topology.pin,
+    noteMasterKey: (mark) => topology.noteMasterKey(mark),
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,
     problem: (needs) => topology.problem(needs),
     stalled: () => topology.stalled(),
     close,
   };
+}
+
+function sealKeysOf(ring: KeyRing, clock: Clock): SealKeys {
+  const derived = new Map(ring.all.map((each) => [each, { id: each.mark, key: each.key('secrets') }]));
+  const keyOf = (master: MasterKey): SealKey => derived.get(master) ?? { id: master.mark, key: master.key('secrets') };
+  return { all: [...derived.values()], inUse: () => keyOf(ring.at(clock.now())) };
 }
 
 /** Milliseconds since the epoch, with fractions; never goes back. */

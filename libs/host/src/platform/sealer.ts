@@ -1,31 +1,86 @@
-// Secrets at rest: AES-256-GCM, bound to their tenant and name. Opened only for an origin that the secret names.
+// Values at rest: AES-256-GCM, bound to their tenant and name. A secret is opened only for an origin that it names.
 //
 // Invariants:
 //   S1. A sealed value that is moved to another tenant or name does not open.
 //   S2. A value is sent only to an origin in the secret's own list.
+//   S3. A value is sealed with the key in use, and opens with any key of the ring. Where the ring has several, it
+//       carries the id of its key; where it has one, it is as earlier releases wrote and read it.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Fault, type Sealer, type SealOwner, type Secrets } from '@dormouse/ports';
+import { Fault, type RotatingSealer, type Sealer, type SealOwner, type Secrets } from '@dormouse/ports';
 
 const nonceBytes = 12;
 const tagBytes = 16;
-const format = 'v1.';
+/** Without the id of its key, and with it: `v2.ID.…` */
+const [plainFormat, namedFormat] = ['v1.', 'v2.'];
 
-export function createSealer(key: Uint8Array): Sealer {
-  const bound = ({ tenant, name }: SealOwner): Buffer => Buffer.from(JSON.stringify([tenant, name])); // (S1)
+export interface SealKey {
+  readonly id: string;
+  readonly key: Uint8Array;
+}
+
+export interface SealKeys {
+  /** Oldest first; at least one. */
+  readonly all: readonly SealKey[];
+  inUse(): SealKey;
+}
+
+export function createSealer(ring: SealKeys): RotatingSealer {
+  const { all } = ring;
+  const byId = new Map(all.map((each) => [each.id, each]));
+  const prefixOf = ({ id }: SealKey): string => (all.length === 1 ? plainFormat : `${namedFormat}${id}.`); // (S3)
+
+  /** The keys that may open it, and the sealed bytes. */
+  function partsOf(sealed: string): { readonly keys: readonly SealKey[]; readonly bytes: Buffer } {
+    if (!sealed.startsWith(namedFormat)) return { keys: all, bytes: bytesOf(sealed.slice(plainFormat.length)) };
+    const end = sealed.indexOf('.', namedFormat.length);
+    const named = byId.get(sealed.slice(namedFormat.length, end));
+    if (named === undefined) throw new Error('it is sealed with a master key that is not configured');
+    return { keys: [named], bytes: bytesOf(sealed.slice(end + 1)) };
+  }
+
   return {
     seal(owner, value) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(owner));
-      const sealed = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
-      return format + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+      const seal = ring.inUse();
+      return prefixOf(seal) + sealedBytes(seal.key, owner, value).toString('base64');
     },
     open(owner, sealed) {
-      const bytes = Buffer.from(sealed.slice(format.length), 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
-      decipher.setAAD(bound(owner)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+      const { keys, bytes } = partsOf(sealed);
+      for (const { key } of keys.slice(1)) {
+        const opened = openedOrNull(key, owner, bytes);
+        if (opened !== null) return opened;
+      }
+      const [oldest] = keys;
+      if (oldest === undefined) throw new Error('there is no key');
+      return opened(oldest.key, owner, bytes);
     },
+    isInUse: (sealed) => all.length === 1 || sealed.startsWith(prefixOf(ring.inUse())),
   };
+}
+
+const bytesOf = (base64: string): Buffer => Buffer.from(base64, 'base64');
+const bound = ({ tenant, name }: SealOwner): Buffer => Buffer.from(JSON.stringify([tenant, name])); // (S1)
+
+function sealedBytes(key: Uint8Array, owner: SealOwner, value: string): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(owner));
+  const sealed = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+/** @throws when another key has sealed it, or for another owner, or it was altered. */
+function opened(key: Uint8Array, owner: SealOwner, bytes: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  decipher.setAAD(bound(owner)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
+}
+
+/** Null when another key has sealed it: the next one is tried. */
+function openedOrNull(key: Uint8Array, owner: SealOwner, bytes: Buffer): string | null {
+  try {
+    return opened(key, owner, bytes);
+  } catch {
+    return null;
+  }
 }
 
 /** Looks a secret up for one destination. @throws Fault SECRET_UNUSABLE when there is none, or not for this origin. */

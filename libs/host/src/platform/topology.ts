@@ -19,7 +19,7 @@ import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../confi
 import { tlsOptions } from '../tls-files.ts';
 import { openClockOffset } from './clock-offset.ts';
 import { checkInstallation, claimInstallation, refuseOthers } from './installation.ts';
-import { type KeyRing, keyRingOfHex, openKeyRing } from './key-ring.ts';
+import { type KeyRing, keyRingOf, openKeyRing } from './key-ring.ts';
 import type { ProcessClock } from './process-clock.ts';
 
 /** A server without which a service can do nothing of its work. Redis is none: it may be away at any time. */
@@ -41,6 +41,8 @@ export interface Topology {
   readonly stores: Stores;
   readonly traits: TopologyTraits;
   readonly keys: KeyRing;
+  /** To be called when no secret is left that another master key than this one has sealed. (installation N3) */
+  noteMasterKey(mark: string): Promise<void>;
   /** The database as it is now, to be copied; null where it is a server's. @throws Fault UNAVAILABLE. */
   readonly pin: (() => PinnedDatabase) | null;
   /** What the buses have in hand here. */
@@ -80,6 +82,7 @@ async function openStandalone(config: Config, clock: ProcessClock, metrics: Metr
       stores,
       traits: standaloneTraits,
       keys: await openKeyRing(config.DATA_DIR),
+      noteMasterKey: () => Promise.resolve(), // the keys are beside what they seal
       pin: () => stores.pin(),
       load: async () => stores.load(),
       isFirst: () => true,
@@ -98,9 +101,9 @@ async function openStandalone(config: Config, clock: ProcessClock, metrics: Metr
 
 async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metrics): Promise<Topology> {
   const kafka = await openKafka({ ...kafkaOptions(config, logger), metrics });
-  const keys = keyRingOfHex(config.MASTER_KEY);
+  const keys = keyRingOf(config.MASTER_KEY);
   const look = (installation: InstallationRecord): Promise<void> =>
-    checkInstallation(kafka, { installation }, keys.mark);
+    checkInstallation(kafka, { installation }, marksOf(keys));
   let mongo: MongoStores;
   try {
     const { partitions } = kafka;
@@ -115,6 +118,7 @@ async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metri
     stores: storesOf(kafka, mongo, redis),
     traits: clusterTraits,
     keys,
+    noteMasterKey: (mark) => mongo.installation.noteMasterKey(mark),
     pin: null,
     load: () => kafka.load(),
     isFirst: () => kafka.partitions.owned().has(0),
@@ -141,12 +145,13 @@ export async function setUpCluster(config: ClusterConfig, logger: Logger): Promi
   const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics });
   let mongo: MongoStores | null = null;
   try {
-    const { mark } = keyRingOfHex(config.MASTER_KEY);
-    const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation }, mark);
+    const keys = keyRingOf(config.MASTER_KEY);
+    const marks = marksOf(keys);
+    const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation }, marks);
     const beforeMigration = (): Promise<void> => refuseWriters(kafka);
     const { partitions: ofTopics } = kafka;
     mongo = await openMongo({ ...mongoOptions(config), indexes: 'make', look, partitions: ofTopics, beforeMigration });
-    await claimInstallation(kafka, mongo, mark);
+    await claimInstallation(kafka, mongo, marks, keys.at(Date.now()).mark);
   } finally {
     await mongo?.close();
     await kafka.close();
@@ -170,6 +175,9 @@ export async function shardingOf(config: ClusterConfig): Promise<readonly Shardi
     await mongo.close();
   }
 }
+
+/** Of all master keys. */
+export const marksOf = ({ all }: KeyRing): readonly string[] => all.map(({ mark }) => mark);
 
 const recordsKeptMs = 14 * 86_400_000;
 

@@ -34,6 +34,7 @@ export { tenantTalliesContract } from './tenant-tallies.contract.ts';
 export { toolActivityContract } from './tool-activity.contract.ts';
 export type { UnderTest } from './under-test.ts';
 export type { Advance } from './until.ts';
+export { userCredentialsContract } from './user-credentials.contract.ts';
 export { usageContract } from './usage.contract.ts';
 export { viewsContract } from './views.contract.ts';
 export { workBusContract, type WorkBusUnderTest } from './work-bus.contract.ts';

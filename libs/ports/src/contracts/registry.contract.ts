@@ -253,6 +253,12 @@ export function secretsContract(name: string, make: () => Promise<UnderTest<Secr
       expect(await secrets.list(ours)).toEqual([secretOf('key', 'three'), secretOf('token', 'two')]);
       expect(await secrets.get(theirs, 'token')).toBeNull();
       expect(await secrets.list(theirs)).toEqual([]);
+      expect(await secrets.replace(secretOf('token', 'late'), secretOf('token', 'one'))).toBe(false);
+      expect(await secrets.replace(secretOf('none', 'new'), secretOf('none', 'old'))).toBe(false);
+      const [read] = (await secrets.list(ours)).filter((each) => each.name === 'token');
+      if (read === undefined) throw new Error('the secret is not there');
+      expect(await secrets.replace(secretOf('token', 'resealed'), read)).toBe(true);
+      expect(await secrets.get(ours, 'token')).toEqual(secretOf('token', 'resealed'));
       expect(await secrets.remove(theirs, 'token')).toBe(false);
       expect(await secrets.remove(ours, 'token')).toBe(true);
       expect(await secrets.remove(ours, 'token')).toBe(false);

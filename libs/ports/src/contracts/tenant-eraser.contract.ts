@@ -67,6 +67,10 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
     ...{ firing: null, lastFiredAt: null, lastScheduledFor: null, fired: 0, skipped: 0 },
   });
   await stores.deliveries.claim({ tenant, id: 'd-1', thread, at });
+  await stores.userCredentials.put({
+    ...{ tenant, userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example', sealed: 'sealed' },
+    ...{ version: 1, createdAt: at, updatedAt: at, expiresAt: null, lease: null, failedAt: null },
+  });
 }
 
 /** Which of these rows are there. */
@@ -91,6 +95,7 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.sources.get(tenant, 'issues')) !== null,
     (await stores.schedules.get(tenant, 'daily')) !== null,
     (await stores.deliveries.find(tenant, 'd-1')) !== null,
+    (await stores.userCredentials.get(tenant, 'ann', 'crm')) !== null,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];
 }

@@ -114,5 +114,7 @@ export interface Secrets {
   put(secret: SealedSecret): Promise<void>;
   get(tenant: string, name: string): Promise<SealedSecret | null>;
   list(tenant: string): Promise<readonly SealedSecret[]>;
+  /** Only where `seen` is what is stored; false otherwise. */
+  replace(secret: SealedSecret, seen: SealedSecret): Promise<boolean>;
   remove(tenant: string, name: string): Promise<boolean>;
 }

@@ -12,6 +12,12 @@ export interface Sealer {
   open(owner: SealOwner, sealed: string): string;
 }
 
+/** A sealer whose key changes over time. */
+export interface RotatingSealer extends Sealer {
+  /** Whether the key in use has sealed it; false for one that should be sealed again. */
+  isInUse(sealed: string): boolean;
+}
+
 /** Owner of the URL that receives a choice's answer, and of a login's URL. */
 export const answerOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
   tenant,
@@ -20,4 +26,9 @@ export const answerOwner = (tenant: string, thread: string, toolCallId: string):
 export const loginOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
   tenant,
   name: `login:${thread}:${toolCallId}`,
+});
+/** Owner of what a user has for a tool server. */
+export const credentialOwner = (tenant: string, userId: string, toolServer: string): SealOwner => ({
+  tenant,
+  name: `credential:${JSON.stringify([userId, toolServer])}`,
 });

@@ -25,6 +25,8 @@ export interface SendRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** The end user whose credential it may present. Default: none. */
+  readonly userId?: string | null;
   /** What the request is about; for spans. */
   readonly about?: ThreadKey & { readonly toolCallId: string; readonly attempt: number; readonly at: number };
 }

@@ -40,6 +40,9 @@ export const auditActions = [
   'tenant.suspended',
   'tenant.resumed',
   'audit.exported',
+  'master_key.rotated',
+  'credential.set',
+  'credential.deleted',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

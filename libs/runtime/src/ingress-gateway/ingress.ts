@@ -39,7 +39,7 @@ import { createSessionApi, type SessionApi } from './access/sessions.ts';
 import { createSecretApi, type SecretApi } from './registry/secrets.ts';
 import { createThreadLookup } from './write/thread-lookup.ts';
 import { createThreadPartsApi, type ThreadPartsApi } from './read/thread-parts.ts';
-import { createThreadTokens, type ThreadTokens } from './access/thread-token.ts';
+import { createThreadTokens, type ThreadTokenPorts, type ThreadTokens } from './access/thread-token.ts';
 import { createImportApi, type ImportApi } from './transfer/imports.ts';
 import { createTrials, type TryTool } from './registry/trial.ts';
 import { createThreadApi, type ThreadApi } from './write/threads.ts';
@@ -48,6 +48,7 @@ import { createTurnApi, type TurnApi } from './read/turns/turn-list.ts';
 import { createToolServerApi, type ToolServerApi } from './registry/tool-servers.ts';
 import { createTenantEventApi, type TenantEventApi } from './watch/tenant-events.ts';
 import { createWebhookApi, type WebhookApi } from './hooks/webhooks.ts';
+import { createUserCredentialApi, type UserCredentialApi } from '../secrets/user-credentials.ts';
 import { createUsageApi, type UsageApi } from './read/usage.ts';
 import { createTurnWait, type WatchTurn } from './watch/turn-wait.ts';
 import { type Chats, createChats } from '../ui/chats.ts';
@@ -64,7 +65,7 @@ type IngressStores = Pick<
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
-  | 'tenants'
+  | ('tenants' | 'userCredentials')
   | ('webhooks' | 'webhookDeliveries' | 'webhookReaders')
   | ('sources' | 'deliveries' | 'schedules')
 >;
@@ -87,7 +88,7 @@ export interface IngressPorts extends IngressStores {
   /** Default: no tenant has a quota. */
   readonly limits?: TenantLimits;
   /** Signs thread tokens and answer links; the same in every process, kept out of every store. */
-  readonly signingKey: Uint8Array;
+  readonly signingKey: ThreadTokenPorts['signingKey'];
   readonly auditSigner: AuditSigner;
   /** Signed deliveries of sources. Default: at no address, by the clock above, and without a log. */
   readonly hooks?: {
@@ -135,6 +136,7 @@ export interface Ingress {
   readonly parts: ThreadPartsApi;
   readonly imports: ImportApi;
   readonly blob: ReadBlob;
+  readonly userCredentials: UserCredentialApi;
   readonly usage: UsageApi;
   readonly audit: AuditApi;
   readonly webhooks: WebhookApi;
@@ -200,6 +202,7 @@ export function createIngress(given: IngressPorts): Ingress {
     parts: createThreadPartsApi(ports),
     imports: createImportApi(ports),
     blob: blobReader(ports),
+    userCredentials: createUserCredentialApi(ports),
     usage: createUsageApi(ports),
     audit,
     webhooks: createWebhookApi(given),

@@ -8,6 +8,7 @@ import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { Outcome } from '../event.ts';
 import { allowanceKey } from '../evolve/choice.ts';
+import { credentialRefreshFailed } from '../input.ts';
 import type { CallbackRejection, DispatchFailure, RequestedCall, TimerFiring, ToolResult } from '../input.ts';
 import { threadLimits } from '../policy.ts';
 import { blockingCalls, type Call, callOf, isUnsent, own, type Timer, waitsForPerson } from '../thread.ts';
@@ -143,6 +144,9 @@ export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Decis
   const call = awaited(draft, input.toolCallId);
   if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
   withdrawQuestion(draft, call, 'dispatch failure');
+  const { userId } = draft.thread;
+  if (input.code === credentialRefreshFailed && call.toolServer !== null && userId !== null)
+    draft.emit({ type: 'CredentialRefreshFailed', toolServer: call.toolServer, userId });
   settle(draft, call, input.outcome === 'unknown' ? 'outcome_unknown' : 'error', input.code, input.detail);
   // A server answered 409: its tools are fetched again before the next completion is requested. R107
   if (input.code === 'TOOLSET_CHANGED' && draft.thread.loading === null) loadToolsets(draft, { afterChange: true });

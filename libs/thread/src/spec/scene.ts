@@ -145,7 +145,7 @@ export const opening = (options: AgentOptions = {}): ThreadInput => ({
   kind: 'ThreadOpening',
   id: inputIds.opening('thr_1'),
   agent: agent(options),
-  userId: null,
+  userId: 'ann',
   title: null,
   message: null,
   ...(options.child && { child: options.child }),
@@ -239,13 +239,13 @@ export const result =
   });
 
 export const dispatchFailed =
-  (index = 0, outcome: 'error' | 'unknown' = 'error') =>
+  (index = 0, outcome: 'error' | 'unknown' = 'error', code = 'DISPATCH_FAILED') =>
   (scene: Scene): ThreadInput => ({
     kind: 'DispatchFailure',
     id: inputIds.dispatchFailure(callId(scene, index)),
     toolCallId: callId(scene, index),
     outcome,
-    code: 'DISPATCH_FAILED',
+    code,
     detail: 'the tool server answered 404',
   });
 

@@ -2,8 +2,8 @@
 //
 // Invariants:
 //   I1. An id is set once, and never again; of several callers at the same time one wins, and all get its id.
-//   I2. The bus is written once. Only an operator removes it, to move to another bus on purpose. So is the mark of the
-//       master key.
+//   I2. The bus is written once. Only an operator removes it, to move to another bus on purpose.
+//   I3. The mark of the master key is written once, and again when it was rotated.
 import { randomBytes } from 'node:crypto';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';
@@ -28,6 +28,8 @@ export interface InstallationRecord {
   read(): Promise<Installation | null>;
   /** The document afterwards: with this bus and this key only if none was written before. @throws Fault UNAVAILABLE. */
   claim(bus: InstallationBus, masterKey: string): Promise<Installation>;
+  /** This master key in place of the one of before. (I3) @throws Fault UNAVAILABLE. */
+  noteMasterKey(masterKey: string): Promise<void>;
 }
 
 interface InstallationDocument {
@@ -64,6 +66,9 @@ export function createInstallationRecord(server: MongoServer): InstallationRecor
         for (const [name, set] of Object.entries({ bus, masterKey }))
           await server.write(() => documents.updateOne({ _id, [name]: { $exists: false } }, { $set: { [name]: set } })); // (I2)
       return (await read()) ?? { id, bus, masterKey };
+    },
+    noteMasterKey: async (masterKey) => {
+      await server.write(() => documents.updateOne({ _id }, { $set: { masterKey } }));
     },
   };
 }

@@ -194,6 +194,11 @@ export function createSecrets(server: MongoServer): Secrets {
       const found = await server.read(() => secrets.find({ tenant }).sort({ name: 1 }).lean());
       return found.map(parsed<SealedSecret>);
     },
+    replace: async (secret, seen) => {
+      const filter = { _id: idOf(secret.tenant, secret.name), document: JSON.stringify(seen) };
+      const document = JSON.stringify(secret);
+      return (await server.write(() => secrets.updateOne(filter, { $set: { document } }))).matchedCount === 1;
+    },
     remove: async (tenant, name) => {
       const { deletedCount } = await server.write(() => secrets.deleteOne({ _id: idOf(tenant, name) }));
       return deletedCount === 1;

@@ -647,6 +647,17 @@ const tenantLimits = `
   END;
 `;
 
+/** Credentials of end users for tool servers, sealed. */
+const userCredentials = `
+  CREATE TABLE user_credentials (
+    tenant TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    tool_server TEXT NOT NULL,
+    document TEXT NOT NULL,
+    PRIMARY KEY (tenant, user_id, tool_server)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -667,6 +678,7 @@ export const schemaSteps: readonly string[] = [
   arrivals,
   assignees,
   tenantLimits,
+  userCredentials,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -8,6 +8,7 @@ const upsert =
   'INSERT INTO secrets (tenant, name, document) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET document = excluded.document';
 const select = 'SELECT document FROM secrets WHERE tenant = ? AND name = ?';
 const selectAll = 'SELECT document FROM secrets WHERE tenant = ? ORDER BY name';
+const replace = 'UPDATE secrets SET document = ? WHERE tenant = ? AND name = ? AND document = ?';
 const remove = 'DELETE FROM secrets WHERE tenant = ? AND name = ?';
 
 export function createSecrets(writer: GroupWriter, reader: Reader): Secrets {
@@ -18,6 +19,11 @@ export function createSecrets(writer: GroupWriter, reader: Reader): Secrets {
     get: async (tenant, name) => documentOf<SealedSecret>(reader.one(select, tenant, name)),
     list: async (tenant) =>
       reader.all<DocumentRow>(selectAll, tenant).map((row) => JSON.parse(row.document) as SealedSecret),
+    // The text of an object that was read is the text that is stored.
+    replace: async (secret, seen) => {
+      const parameters = [JSON.stringify(secret), secret.tenant, secret.name, JSON.stringify(seen)];
+      return (await writer.rows('prompt', replace, [parameters])) === 1;
+    },
     remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
   };
 }

@@ -187,6 +187,7 @@ const samples: Samples = {
   },
   TitleSet: { position: 8, cause: 'completion', event: { title: 'Rain in Oslo' } },
   OauthRequested: { position: 8, cause: 'oauth', event: { toolCallId: call, expiresAt: at + day } },
+  CredentialRefreshFailed: { position: 8, cause: 'dispatch', event: { toolServer: 'crm', userId: 'user-7' } },
   CallbackRejected: {
     position: 8,
     cause: 'result',

@@ -266,6 +266,10 @@ export const eventTable = {
     text: 'A call waits for its user to log in; the address is in the event stream alone.',
     fields: { tool_call_id: call, expires_at: says(time, 'When the call fails without it.') },
   },
+  credential_refresh_failed: {
+    text: 'What the user has for a tool server has ended, and its provider refuses to refresh it: a call was not sent.',
+    fields: { tool_server: says(text, 'Name of the tool server.'), user_id: says(text, 'The user of the thread.') },
+  },
   callback_rejected: {
     text: 'A tool server sent something that cannot be used; the call goes on.',
     fields: { tool_call_id: call, reason: says(text, 'What is wrong with it.'), code: text },

@@ -104,6 +104,7 @@ export const examples: Readonly<Record<string, Example>> = {
       },
     },
   },
+  putUserCredential: { body: { type: 'bearer', value: 'not-a-real-token' } },
   putSecret: { body: { value: 'not-a-real-key', origins: ['https://tools.example.com'] } },
   createToolServer: {
     body: {

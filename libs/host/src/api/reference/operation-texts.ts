@@ -41,6 +41,10 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'The directory appears when it is whole: `npm start -- --data` starts from it. It has the keys, so keep it as you keep them. While it is written, the write-ahead log of the process grows.',
   reconcile:
     'For use after a topic was lost or a store was restored. One page of threads, oldest first; go on with `next_cursor` as `cursor` until it is null. Without `pay` nothing changes. Paying again is harmless: every debt has an id on which its receiver dedups.',
+  putUserCredential:
+    'Calls of threads with this `user_id` present it to the tool server, in place of a bearer of the registration. A grant is refreshed at its `token_url` when its access token ends; when the provider refuses, the call fails and the thread has `credential_refresh_failed`.',
+  resealSecrets:
+    'After another master key has come into use. It goes on for twenty seconds at most: send it until `done`. Then the installation refuses a process that lacks this key.',
   dropParked: 'It is not deleted: it stays to be seen.',
   createSchedule:
     'Each time leads to one message, in however many processes. Missed times lead to one late message, or to none with `missed: "skip"`; the list counts them. A thread that was closed is not woken: a new one opens.',

@@ -38,6 +38,8 @@ const parameterTexts: Readonly<Record<string, string>> = {
   'api-keys': 'Id of the key.',
   tenants: 'Id of the tenant.',
   sources: 'Name or id of the source.',
+  users: 'Id of the end user: the `user_id` of threads.',
+  credentials: 'Name or id of the tool server.',
   'ai-sdk': 'Name of the agent.',
   '{agent}': 'Id of the chat: the `external_id` of its thread.',
   'ag-ui': 'Name of the agent.',

@@ -5,6 +5,8 @@ import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Backups } from '../../backup/backups.ts';
 import { LinkController } from '../people/link-controller.ts';
+import { MasterKeyController } from './access/master-key-controller.ts';
+import { UserCredentialController } from './access/user-credential-controller.ts';
 import { AgentController } from './agent-controller.ts';
 import { ApiKeyController } from './api-key-controller.ts';
 import { AuditController } from './audit-controller.ts';
@@ -19,13 +21,14 @@ import { ThreadController } from './thread-controller.ts';
 import { ThreadDetailController } from './thread-detail-controller.ts';
 import { ThreadTokenController } from './thread-token-controller.ts';
 import { ToolServerController } from './tool-server-controller.ts';
+import type { MasterKeys } from '../../platform/master-keys.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 import { ExternalEventController } from '../hooks/external-event-controller.ts';
 import { ScheduleController } from '../hooks/schedule-controller.ts';
 import { SourceController } from '../hooks/source-controller.ts';
 import { UsageController } from './usage-controller.ts';
 import { WebhookController } from './hooks/webhook-controller.ts';
-import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MODELS, PUBLIC_URL } from './tokens.ts';
+import { BACKUPS, CLOCK, DEV_CLOCK, INGRESS, MASTER_KEYS, MODELS, PUBLIC_URL } from './tokens.ts';
 
 export interface ApiParts {
   readonly ingress: Ingress;
@@ -37,11 +40,21 @@ export interface ApiParts {
   readonly backups?: Backups | null;
   /** The address that people use, without a slash at the end. Null: the one that a request went to. Default: null. */
   readonly publicUrl?: string | null;
+  /** Default: null. */
+  readonly masterKeys?: MasterKeys | null;
 }
 
 @Module({})
 export class ApiModule {
-  static over({ ingress, models, clock, devClock, backups = null, publicUrl = null }: ApiParts): DynamicModule {
+  static over({
+    ingress,
+    models,
+    clock,
+    devClock,
+    backups = null,
+    publicUrl = null,
+    masterKeys = null,
+  }: ApiParts): DynamicModule {
     return {
       module: ApiModule,
       controllers: [
@@ -65,12 +78,15 @@ export class ApiModule {
         SourceController,
         ExternalEventController,
         ScheduleController,
+        MasterKeyController,
+        UserCredentialController,
       ],
       providers: [
         { provide: INGRESS, useValue: ingress },
         { provide: MODELS, useValue: models },
         { provide: CLOCK, useValue: clock },
         { provide: BACKUPS, useValue: backups },
+        { provide: MASTER_KEYS, useValue: masterKeys },
         { provide: DEV_CLOCK, useValue: devClock },
         { provide: PUBLIC_URL, useValue: publicUrl },
       ],

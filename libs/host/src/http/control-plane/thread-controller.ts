@@ -27,7 +27,7 @@ export class ThreadController {
     const wanted = {
       agent: body.agent,
       agentVersion: body.agent_version,
-      userId: body.user_id,
+      userId: body.user_id ?? caller.userId ?? null,
       title: body.title,
       externalId: body.external_id,
       ifExists: body.if_exists,

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@dormouse/ports';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AuditEntry, ThreadGrant } from '@dormouse/runtime';
+import type { AuditEntry, IdentityTokens, ThreadGrant } from '@dormouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
 import { createManualClock } from '@dormouse/adapter-memory';
@@ -319,6 +319,61 @@ describe('a tenant, the platform and agents', () => {
       expect(await refusalOf(door.authorize(key, access, 'thr_9'))).toContain('NOT_FOUND');
     }
     expect(await refusalOf(door.authorize(key, { ...admin, ofAllAgents: true }, undefined))).toContain('some agents');
+  });
+});
+
+describe('a token of the identity provider', () => {
+  const reading = {
+    good: { tenant: 'acme', subject: 'sub-1', userId: 'ann', scopes: ['read'], expiresAt: 9e12 },
+    elsewhere: { tenant: 'nowhere', subject: 'sub-1', userId: null, scopes: ['read'], expiresAt: 9e12 },
+  } as const;
+  const identities: IdentityTokens = {
+    isOne: (credential) => credential.startsWith('jwt-'),
+    read: async (token) => {
+      const refused = { tenant: 'acme', subject: 'sub-1', why: 'expired' } as const;
+      if (token === 'jwt-expired') return { identity: null, refused };
+      const identity = token === 'jwt-good' ? reading.good : token === 'jwt-elsewhere' ? reading.elsewhere : null;
+      return { identity, refused: null };
+    },
+  };
+  const ofTenant = async (tenant: string) => (tenant === 'acme' ? (standing ?? newTenant('acme', 0)) : null);
+  const records = { ...ingress.tenantRecords, of: ofTenant };
+  const open = createDoorkeeper({ ...ingress, tenantRecords: records }, { ...settings, identities });
+  const asked = (token: string) =>
+    open.identify({ url: '/v1/agents', headers: { authorization: `Bearer ${token}` }, ip: '192.0.2.1', id: 'req_1' });
+
+  it('K12 stands for its subject and its user, until its end', async () => {
+    expect(await asked('jwt-good')).toMatchObject({
+      ...{ tenant: 'acme', name: 'ann', userId: 'ann', scopes: ['read'], only: null, agents: null },
+      credential: { tenant: 'acme', grant: null, keys: [], endsAt: 9e12 },
+      by: { actor: 'oidc:sub-1', from: '192.0.2.1', requestId: 'req_1' },
+    });
+  });
+
+  it.each(['jwt-elsewhere', 'jwt-forged'])('K12 is refused as any other: %s', async (token) => {
+    audited.length = 0;
+    await expect(asked(token)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(audited).toEqual([]);
+  });
+
+  it('K11 that is signed and over leaves a row, once', async () => {
+    audited.length = 0;
+    for (let times = 0; times < 2; times += 1)
+      await expect(asked('jwt-expired')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(audited).toMatchObject([{ tenant: 'acme', actor: 'oidc:sub-1', action: 'auth.failed', outcome: 'expired' }]);
+  });
+
+  it('K7 has no caller while its tenant is suspended', async () => {
+    standing = newTenant('acme', 0, { state: 'suspended' });
+    await expect(asked('jwt-good')).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
+    standing = null;
+  });
+
+  it('K12 is none where no provider is set: it is looked up among keys', async () => {
+    await expect(identified({ authorization: 'Bearer jwt-good' })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await open.identify({ url: '/v1/agents', headers: { authorization: 'Bearer right' } })).toMatchObject({
+      name: 'ci',
+    });
   });
 });
 

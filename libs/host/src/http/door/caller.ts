@@ -16,12 +16,15 @@
 //   K10. What concerns the whole installation (its metrics, its backups, its clock) is for keys of the tenant that
 //       every installation has.
 //   K11. What a credential was refused is in its tenant's audit, and the use of a key that has ended. (door-audit)
+//   K12. A token of the identity provider is good for a tenant that has a record, and stands for its subject. It is
+//       told from a key by its form, and never looked up among keys.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ApiKey, localTenant, type Scope } from '@dormouse/ports';
 import {
   type Credential,
   hasScope,
+  type IdentityTokens,
   type Ingress,
   type Requester,
   type ThreadGrant,
@@ -30,7 +33,7 @@ import {
 import type { Access, PlatformAccess } from '../../api/operation.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { sessionSecretOf } from '../console/session-cookie.ts';
-import { createDoorAudit, requesterOf, type RequestSource } from './door-audit.ts';
+import { createDoorAudit, requesterOf, type RequestSource, subjectName } from './door-audit.ts';
 import { allowedOriginsSetting } from './allowed-origins.ts';
 import { noTenantOrigins, type TenantOrigins } from './tenant-origins.ts';
 import type { RateGate, RateHeaders } from './rate-gate.ts';
@@ -48,8 +51,10 @@ export interface Caller {
   readonly agents: readonly string[] | null;
   /** What a stream that is open must not outlive. */
   readonly credential: Credential;
-  /** Who asks, as the audit has it: the key, or the token's user. */
+  /** Who asks, as the audit has it: the key, the token's user, or the identity provider's subject. */
   readonly by: Requester;
+  /** The end user that it stands for, by the identity provider; absent for all others. */
+  readonly userId?: string;
 }
 
 type KnownCaller = Omit<Caller, 'rate' | 'by'> & { readonly actor: string };
@@ -75,6 +80,8 @@ export interface DoorSettings {
   readonly origins?: TenantOrigins;
   /** Null: no tenants are managed here. Default: null. */
   readonly platformKey?: string | null;
+  /** Of an identity provider. Null: there is none. Default: null. */
+  readonly identities?: IdentityTokens | null;
 }
 
 /** The part of a request that may hold a credential. */
@@ -85,7 +92,7 @@ export interface CredentialRequest extends RequestSource {
 
 export function createDoorkeeper(
   ingress: DoorIngress,
-  { hosts, gate, origins = noTenantOrigins, platformKey = null }: DoorSettings,
+  { hosts, gate, origins = noTenantOrigins, platformKey = null, identities = null }: DoorSettings,
 ): Doorkeeper {
   const platformSha256 = platformKey === null ? null : sha256(platformKey);
   const isPlatform = (bearer: string): boolean =>
@@ -108,6 +115,7 @@ export function createDoorkeeper(
       if (credential.startsWith(threadTokenPrefix)) return pass(await tokenCaller(ingress, credential), request);
       if (bearer === undefined) throw unknownCredential(); // a key never travels in a URL
       if (isPlatform(bearer)) return callerOf(platformCaller, request, await gate.pass(platformTenant));
+      if (identities?.isOne(bearer) === true) return pass(await identityCaller(identities, bearer, request), request);
       const { key, ended } = await ingress.keys.look(credential); // (K2)
       if (ended !== null) await audit.ended(ended, request); // (K11)
       return pass(keyCaller(key), request);
@@ -132,6 +140,25 @@ export function createDoorkeeper(
       throw new HttpProblem('TENANT_SUSPENDED', 'This tenant is suspended; the platform resumes it.');
     if (origin !== undefined && !isOwn(origin) && !origins.allowsFor(record, origin)) throw unlistedOrigin();
     return callerOf(known, request, await gate.pass(known.tenant, record?.quotas.requestsPerS));
+  }
+
+  /** (K12) @throws HttpProblem UNAUTHENTICATED, Fault */
+  async function identityCaller(
+    known: IdentityTokens,
+    token: string,
+    request: CredentialRequest,
+  ): Promise<KnownCaller> {
+    const { identity, refused } = await known.read(token);
+    const { tenant } = identity ?? refused ?? {};
+    const isKnown = tenant !== undefined && (await ingress.tenantRecords.of(tenant)) !== null;
+    if (refused !== null && isKnown) await audit.refused(refused, request); // (K11)
+    if (identity === null || !isKnown) throw unknownCredential();
+    const { subject, userId, scopes, expiresAt } = identity;
+    return {
+      ...{ tenant: identity.tenant, name: userId ?? subject, actor: subjectName(subject), scopes },
+      ...{ only: null, agents: null, ...(userId === null ? {} : { userId }) },
+      credential: { tenant: identity.tenant, grant: null, keys: [], endsAt: expiresAt },
+    };
   }
 
   async function judge(caller: Caller, access: Access | PlatformAccess, thread: string | undefined): Promise<void> {

@@ -2,9 +2,9 @@
 //
 // Invariants:
 //   A1. A refusal stays a refusal where the audit cannot be written.
-//   A2. The use of a key that has ended is recorded once in `notedMs`; a credential that was never a key leaves no row,
-//       because it has no tenant.
-import type { AuditEntry, EndedKey, Ingress, Requester } from '@dormouse/runtime';
+//   A2. The use of a key that has ended is recorded once in `notedMs`, and so is that of a subject's token that is
+//       refused; a credential that was never a key leaves no row, because it has no tenant.
+import type { AuditEntry, EndedKey, Ingress, RefusedIdentity, Requester } from '@dormouse/runtime';
 
 const notedMs = 60_000;
 const notesMax = 1_000;
@@ -19,7 +19,12 @@ export interface RequestSource {
 export interface DoorAudit {
   forbidden(tenant: string, by: Requester, why: string): Promise<void>;
   ended(key: EndedKey, source: RequestSource): Promise<void>;
+  /** A token of the identity provider, signed by it and not accepted. */
+  refused(identity: RefusedIdentity, source: RequestSource): Promise<void>;
 }
+
+/** How the audit names a subject of the identity provider. */
+export const subjectName = (subject: string): string => `oidc:${subject}`;
 
 export function createDoorAudit({ audit }: Pick<Ingress, 'audit'>): DoorAudit {
   const noted = new Map<string, number>();
@@ -40,6 +45,11 @@ export function createDoorAudit({ audit }: Pick<Ingress, 'audit'>): DoorAudit {
     async ended({ tenant, id, outcome }, source) {
       if (!isNew(id)) return;
       await record({ ...requesterOf(id, source), tenant, action: 'auth.failed', target: null, outcome });
+    },
+    async refused({ tenant, subject, why }, source) {
+      const actor = subjectName(subject);
+      if (!isNew(JSON.stringify([tenant, actor, why]))) return;
+      await record({ ...requesterOf(actor, source), tenant, action: 'auth.failed', target: null, outcome: why });
     },
   };
 }

@@ -280,6 +280,12 @@ const toolCodes = {
     'The tool server refused the call with a 4xx, or did not accept it within the retry time.',
     'See the attempts under `/tool-calls`.',
   ),
+  CREDENTIAL_REFRESH_FAILED: entry(
+    null,
+    'The user has to log in again',
+    'A call was not sent: what its user has for the tool server has ended, and its provider refuses to refresh it.',
+    'Let the user log in at the provider, and set the credential again: `PUT /v1/users/{user_id}/credentials/{tool_server}`.',
+  ),
   OUTCOME_UNKNOWN: entry(
     null,
     'Outcome unknown',

@@ -12,7 +12,7 @@
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
 import { areKept, type Logger, type Metrics, noMetrics } from '@dormouse/ports';
-import { type CallbackGateway, offTracing, type Tracing } from '@dormouse/runtime';
+import { type CallbackGateway, type IdentityTokens, offTracing, type Tracing } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -64,6 +64,8 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   readonly origins?: TenantOrigins;
   /** Manages tenants. Null: none are managed here. Default: null. */
   readonly platformKey?: string | null;
+  /** Of an identity provider. Null: there is none. Default: null. */
+  readonly identities?: IdentityTokens | null;
   /** The request rate allowed to a tenant. */
   readonly gate: RateGate;
   readonly logger: Logger;

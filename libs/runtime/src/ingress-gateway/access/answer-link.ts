@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   Y1. A link is `dal_` and a JWT (HS256) of the type and the issuer below; no store has it. Another JWT that the same
-//       key has signed is no link.
+//       key has signed is no link. It ends at the latest with that key. (token-keys.ts K1)
 //   Y2. One spelling per link: the package also reads signatures with padding, spaces or other spare bits.
 //   Y3. It names one tenant, one choice of one thread, the arguments that it was made for, whose it is, what may be
 //       answered, and when it ends; it can never be widened.
@@ -10,6 +10,7 @@ import type { Clock, ThreadKey } from '@dormouse/ports';
 import { JOSEError, JWTExpired } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
+import { createTokenKeys, isCanonical, type SigningKeys } from './token-keys.ts';
 
 export type LinkAnswer = 'allow' | 'deny';
 
@@ -49,19 +50,19 @@ interface Claims {
   readonly can: readonly LinkAnswer[];
 }
 
-export function createAnswerLinks({
-  clock,
-  signingKey,
-}: {
+export function createAnswerLinks(given: {
   readonly clock: Pick<Clock, 'now'>;
-  readonly signingKey: Uint8Array;
+  readonly signingKey: SigningKeys;
 }): AnswerLinks {
+  const { clock } = given;
+  const keys = createTokenKeys(given.signingKey);
   return {
     async sign({ tenant, thread, id, choiceId, argumentsHash, for: person, can }, ttlS) {
       const expiresAtS = Math.ceil(clock.now() / 1_000) + ttlS;
       const claims = { tenant, choice: choiceId, shown: argumentsHash, for: person, can } satisfies Claims;
       const jwt = new SignJWT({ ...claims }).setIssuer(issuer).setSubject(thread).setJti(id);
-      const signed = await jwt.setExpirationTime(expiresAtS).setProtectedHeader({ alg, typ }).sign(signingKey);
+      const { id: kid, secret } = keys.at(clock.now());
+      const signed = await jwt.setExpirationTime(expiresAtS).setProtectedHeader({ alg, typ, kid }).sign(secret);
       return { token: `${answerLinkPrefix}${signed}`, expiresAt: expiresAtS * 1_000 };
     },
     async read(token) {
@@ -70,7 +71,7 @@ export function createAnswerLinks({
       const currentDate = new Date(clock.now());
       const pinned = { algorithms: [alg], typ, issuer, requiredClaims: ['exp', 'sub', 'jti'], currentDate }; // (Y1)
       try {
-        const { payload } = await jwtVerify<Claims>(token.slice(answerLinkPrefix.length), signingKey, pinned);
+        const { payload } = await jwtVerify<Claims>(token.slice(answerLinkPrefix.length), keys.ofHeader, pinned);
         const {
           tenant,
           sub: thread = '',
@@ -89,6 +90,3 @@ export function createAnswerLinks({
     },
   };
 }
-
-const isCanonical = (base64url: string): boolean =>
-  Buffer.from(base64url, 'base64url').toString('base64url') === base64url;

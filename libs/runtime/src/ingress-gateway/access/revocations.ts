@@ -31,6 +31,8 @@ export interface Credential {
   readonly grant: Ending | null;
   /** SHA-256 of what must be in force beside the grant: the key; the session, and its key. */
   readonly keys: readonly string[];
+  /** Milliseconds since the epoch, of a credential that says its end itself, as `grant` does. Absent for all others. */
+  readonly endsAt?: number;
 }
 
 /** The end of a credential that is in use. */
@@ -131,12 +133,12 @@ export function createRevocations({
       remember(token, true, expiresAt);
       end(new Set([nameOf(token)]));
     },
-    watch({ tenant, grant, keys: wanted }) {
+    watch({ tenant, grant, keys: wanted, endsAt = grant?.expiresAt }) {
       const ended = new AbortController();
       const each: Watched = { tenant, token: tokenOf(grant), keys: wanted, ended, knownAt: clock.now() };
       watched.add(each);
       const stopAlarm =
-        grant === null ? null : clock.alarm(Math.max(0, grant.expiresAt - clock.now()), () => ended.abort());
+        endsAt === undefined ? null : clock.alarm(Math.max(0, endsAt - clock.now()), () => ended.abort());
       if (!looking) {
         looking = true;
         void look();

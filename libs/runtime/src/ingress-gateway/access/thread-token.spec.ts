@@ -10,7 +10,13 @@ import { createTenantRecords } from '../../tenants/tenant-records.ts';
 import { createKeyApi } from './api-keys.ts';
 import { createRevocations, type CredentialEnd, type Revocations } from './revocations.ts';
 import { createThreadFamilies } from './thread-families.ts';
-import { createThreadTokens, type ThreadGrant, type ThreadTokens, type WantedToken } from './thread-token.ts';
+import {
+  createThreadTokens,
+  type ThreadGrant,
+  type ThreadTokenPorts,
+  type ThreadTokens,
+  type WantedToken,
+} from './thread-token.ts';
 
 const clock = createManualClock();
 const signingKey = new Uint8Array(32).fill(3);
@@ -18,7 +24,10 @@ const world = createMemoryWorld({ clock });
 const entropy = createSeededEntropy(1);
 const threads = { find: async (given: object) => answered(given) } as never;
 /** Tokens as one process sees them. */
-const process = (node: string, secret = signingKey): ThreadTokens & Pick<Revocations, 'watch'> => {
+const process = (
+  node: string,
+  secret: ThreadTokenPorts['signingKey'] = signingKey,
+): ThreadTokens & Pick<Revocations, 'watch'> => {
   const ports = { ...world.ports(node), clock, entropy };
   const records = createTenantRecords(ports);
   const revocations = createRevocations({ ...ports, records, keys: createKeyApi(ports) });
@@ -193,5 +202,37 @@ describe('thread tokens', () => {
     await clock.advance(1);
     expect([watched.signal.aborted, spared.signal.aborted]).toEqual([true, false]);
     for (const each of [watched, spared]) each.stop();
+  });
+});
+
+describe('several signing keys', () => {
+  const keyOf = (id: string, byte: number, since: number) => ({ id, secret: new Uint8Array(32).fill(byte), since });
+  const old = keyOf('old', 3, 0);
+  const youngIn = (ms: number) => keyOf('young', 4, clock.now() + ms);
+
+  it('O6 sign in turn, and each is good for its own', async () => {
+    const young = youngIn(10_000);
+    const both = process('both', [young, old]);
+    const [before] = [(await issue({ ttlS: 3_600 }, key, both)).token];
+    await clock.advance(10_000);
+    const after = (await issue({ ttlS: 3_600 }, key, both)).token;
+    const goodFor = (by: ThreadTokens) =>
+      Promise.all([before, after].map(async (token) => (await by.verify(token)) !== null));
+    expect(await goodFor(both)).toEqual([true, true]);
+    expect(await goodFor(process('before', [old]))).toEqual([true, false]);
+    expect(await goodFor(process('after', [young]))).toEqual([false, true]);
+  });
+
+  it('O6 take one of an earlier release, which names none, as of the oldest', async () => {
+    const [young, early] = [youngIn(0), await made({})];
+    expect(await process('both', [young, old]).verify(early)).not.toBeNull();
+    expect(await process('after', [young]).verify(early)).toBeNull();
+  });
+
+  it('O6 take none under the name of another', async () => {
+    const young = youngIn(0);
+    const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'thread+jwt', kid: 'young' });
+    expect(await process('both', [young, old]).verify(`dtt_${await jwt.sign(signingKey)}`)).toBeNull();
+    expect(await process('both', [young, old]).verify(`dtt_${await jwt.sign(young.secret)}`)).not.toBeNull();
   });
 });

@@ -8,6 +8,7 @@
 //       widened. A family is the one of the thread for which the token was made.
 //   O4. A token that was revoked is refused by every process within a second. (revocations.ts)
 //   O5. Tokens of earlier releases have no id; they cannot be revoked, and end within a day.
+//   O6. A token ends at the latest with the key that has signed it. (token-keys.ts K1)
 import type { Clock, Entropy, ThreadKey } from '@dormouse/ports';
 import { JOSEError } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
@@ -17,6 +18,7 @@ import type { ThreadLookup } from '../write/thread-lookup.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 import type { Ending, Revocations } from './revocations.ts';
 import type { ThreadFamilies } from './thread-families.ts';
+import { createTokenKeys, isCanonical, type SigningKeys } from './token-keys.ts';
 
 export type ThreadAbility = 'read' | 'message' | 'answer';
 export type TokenScope = 'thread' | 'family';
@@ -72,14 +74,15 @@ interface Claims {
 export interface ThreadTokenPorts {
   readonly clock: Clock;
   readonly entropy: Entropy;
-  readonly signingKey: Uint8Array;
+  readonly signingKey: SigningKeys;
   readonly families: ThreadFamilies;
   readonly revocations: Revocations;
   readonly threads: ThreadLookup;
 }
 
 export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
-  const { clock, entropy, signingKey, threads, revocations, families } = ports;
+  const { clock, entropy, threads, revocations, families } = ports;
+  const keys = createTokenKeys(ports.signingKey);
 
   async function sign(key: ThreadKey, family: string | null, wanted: WantedToken): Promise<IssuedToken> {
     const expiresAtS = Math.ceil(clock.now() / 1_000) + wanted.ttlS;
@@ -87,7 +90,8 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
     const whole = family === null ? {} : { family };
     const claims = { tenant: key.tenant, can: wanted.can, user_id: wanted.userId, ...whole } satisfies Claims;
     const jwt = new SignJWT(claims).setIssuer(issuer).setSubject(key.thread).setJti(id).setExpirationTime(expiresAtS);
-    const signed = await jwt.setProtectedHeader({ alg, typ }).sign(signingKey);
+    const { id: kid, secret } = keys.at(clock.now());
+    const signed = await jwt.setProtectedHeader({ alg, typ, kid }).sign(secret);
     return { token: `${threadTokenPrefix}${signed}`, id, expiresAt: expiresAtS * 1_000 };
   }
 
@@ -97,7 +101,8 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
     const currentDate = new Date(clock.now());
     const pinned = { algorithms: [alg], typ, issuer, requiredClaims: ['exp'], currentDate }; // (O1)
     try {
-      const { payload } = await jwtVerify<Claims>(token.slice(threadTokenPrefix.length), signingKey, pinned);
+      const jwt = token.slice(threadTokenPrefix.length);
+      const { payload } = await jwtVerify<Claims>(jwt, keys.ofHeader, pinned);
       const { tenant, sub: thread, can, user_id: userId, family = null, jti: id = null, exp = 0 } = payload;
       return thread === undefined ? null : { tenant, thread, family, can, userId, id, expiresAt: exp * 1_000 };
     } catch (error) {
@@ -129,6 +134,3 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
     },
   };
 }
-
-const isCanonical = (base64url: string): boolean =>
-  Buffer.from(base64url, 'base64url').toString('base64url') === base64url;

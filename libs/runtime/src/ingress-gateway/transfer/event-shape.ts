@@ -170,6 +170,7 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   },
   TitleSet: { title: text },
   OauthRequested: { toolCallId: id, question: optional(text), expiresAt: isTime },
+  CredentialRefreshFailed: { toolServer: text, userId: text },
   CallbackRejected: { toolCallId: id, reason: text, code: text },
   ChoiceRequested: {
     ...{ choiceId: id, kind: oneOf('approval', 'tool'), toolCallId: id, prompt: text, choices: texts, default: count },

@@ -9,6 +9,7 @@
 //   K3. The first success releases every held attempt.
 //   K4. A clock that jumps back extends no hold beyond the longest hold.
 import type { BreakerState, Clock, Entropy, SendOutcome } from '@dormouse/ports';
+import { credentialRefreshFailed } from '@dormouse/thread';
 import type { BreakerSettings } from '../settings.ts';
 
 /** What an attempt carries from `wait` to `learn`. */
@@ -99,5 +100,5 @@ function isWell(outcome: SendOutcome): boolean {
 
 /** Codes of a transport that will not send this request, now or later. */
 export function isRefusedHere(code: string): boolean {
-  return code === 'OUTBOUND_FORBIDDEN' || code === 'SECRET_UNUSABLE';
+  return code === 'OUTBOUND_FORBIDDEN' || code === 'SECRET_UNUSABLE' || code === credentialRefreshFailed;
 }

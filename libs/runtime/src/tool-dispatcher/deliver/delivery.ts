@@ -193,7 +193,8 @@ async function attempt(
     if (may !== 'go') return may;
     at = clock.now();
     const about = { ...delivery.key, toolCallId: effect.toolCallId, attempt: progress.made, at };
-    outcome = await deps.transport.post({ ...invocation, timeoutMs: settings.ackTimeoutMs, signal: hardStop, about });
+    const { ackTimeoutMs: timeoutMs } = settings;
+    outcome = await deps.transport.post({ ...invocation, userId: effect.userId, timeoutMs, signal: hardStop, about });
   } finally {
     leave(outcome);
   }

@@ -1,10 +1,16 @@
 // Why a call was not delivered: in the words that the model reads, and as the ledger keeps them, so that a failure that
 // was recorded but not yet published is published later with the same code.
-import { inputIds, type DispatchFailure } from '@dormouse/thread';
+import { credentialRefreshFailed, inputIds, type DispatchFailure } from '@dormouse/thread';
 import type { SendOutcome } from '@dormouse/ports';
 
 export interface Failure {
-  readonly code: 'DISPATCH_FAILED' | 'OUTBOUND_FORBIDDEN' | 'TOOLSET_INVALID' | 'TOOLSET_CHANGED' | 'OUTCOME_UNKNOWN';
+  readonly code:
+    | 'DISPATCH_FAILED'
+    | 'OUTBOUND_FORBIDDEN'
+    | 'TOOLSET_INVALID'
+    | 'TOOLSET_CHANGED'
+    | 'OUTCOME_UNKNOWN'
+    | typeof credentialRefreshFailed;
   readonly detail: string;
 }
 
@@ -14,6 +20,7 @@ const codes: readonly Failure['code'][] = [
   'TOOLSET_INVALID',
   'TOOLSET_CHANGED',
   'OUTCOME_UNKNOWN',
+  credentialRefreshFailed,
 ];
 
 export const ledgerDetail = ({ code, detail }: Failure): string => `${code}: ${detail}`;
@@ -36,7 +43,8 @@ export function dispatchFailure(
 /** A failure that a retry would not change. */
 export function refusal(toolServer: string, outcome: SendOutcome): Failure {
   if (!outcome.sent) {
-    const code = outcome.code === 'OUTBOUND_FORBIDDEN' ? outcome.code : 'DISPATCH_FAILED';
+    const { code: known } = outcome;
+    const code = known === 'OUTBOUND_FORBIDDEN' || known === credentialRefreshFailed ? known : 'DISPATCH_FAILED';
     return { code, detail: `the call was not sent to tool server "${toolServer}": ${outcome.detail}` };
   }
   // RAP lifecycle, Stale toolset version: refresh, and inform the model. R107

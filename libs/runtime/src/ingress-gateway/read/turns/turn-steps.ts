@@ -240,6 +240,7 @@ export class TurnFold {
       case 'SubscriptionClosed':
       case 'TitleSet':
       case 'OauthRequested':
+      case 'CredentialRefreshFailed':
       case 'MigrationStarted':
       case 'MigrationEnded':
       case 'ScheduleSet':

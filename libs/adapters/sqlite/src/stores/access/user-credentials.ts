@@ -1,0 +1,39 @@
+// Credentials of end users for tool servers. Port: ports/user-credentials.ts.
+import type { UserCredential, UserCredentials } from '@dormouse/ports';
+import type { Reader } from '../../file/database.ts';
+import { documentOf, type DocumentRow } from '../document.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
+
+const upsert =
+  'INSERT INTO user_credentials (tenant, user_id, tool_server, document) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET document = excluded.document';
+const select = 'SELECT document FROM user_credentials WHERE tenant = ? AND user_id = ? AND tool_server = ?';
+const selectAll = 'SELECT document FROM user_credentials WHERE tenant = ? AND user_id = ? ORDER BY tool_server';
+const selectPage =
+  'SELECT document FROM user_credentials WHERE tenant = ? AND (user_id, tool_server) > (?, ?) ORDER BY user_id, tool_server LIMIT ?';
+const replace =
+  'UPDATE user_credentials SET document = ? WHERE tenant = ? AND user_id = ? AND tool_server = ? AND document = ?';
+const remove = 'DELETE FROM user_credentials WHERE tenant = ? AND user_id = ? AND tool_server = ?';
+
+export function createUserCredentials(writer: GroupWriter, reader: Reader): UserCredentials {
+  const read = (rows: readonly DocumentRow[]): readonly UserCredential[] =>
+    rows.map((row) => JSON.parse(row.document) as UserCredential);
+  return {
+    put: async (credential) => {
+      const { tenant, userId, toolServer } = credential;
+      await writer.rows('prompt', upsert, [[tenant, userId, toolServer, JSON.stringify(credential)]]);
+    },
+    get: async (tenant, userId, toolServer) =>
+      documentOf<UserCredential>(reader.one(select, tenant, userId, toolServer)),
+    list: async (tenant, userId) => read(reader.all<DocumentRow>(selectAll, tenant, userId)),
+    page: async (tenant, after, limit) =>
+      read(reader.all<DocumentRow>(selectPage, tenant, after?.userId ?? '', after?.toolServer ?? '', limit)),
+    // The text of an object that was read is the text that is stored.
+    replace: async (credential, seen) => {
+      const { tenant, userId, toolServer } = credential;
+      const parameters = [JSON.stringify(credential), tenant, userId, toolServer, JSON.stringify(seen)];
+      return (await writer.rows('prompt', replace, [parameters])) === 1;
+    },
+    remove: async (tenant, userId, toolServer) =>
+      (await writer.rows('prompt', remove, [[tenant, userId, toolServer]])) === 1,
+  };
+}

@@ -1,0 +1,113 @@
+import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
+import { credentialOwner, newTenant, type RotatingSealer } from '@dormouse/ports';
+import { describe, expect, it } from 'vitest';
+import { createResealing, placeOfCredentials, placeOfSecrets, placeOfWebhooks } from './resealing.ts';
+
+/** `KEY:TENANT:NAME:VALUE`, which opens with `old` and `new`. */
+const sealer: RotatingSealer = {
+  seal: ({ tenant, name }, value) => ['new', tenant, name, value].join(':'),
+  open: ({ tenant, name }, sealed) => {
+    const [key = '', ...rest] = sealed.split(':');
+    const value = rest.at(-1) ?? '';
+    if (!['old', 'new'].includes(key) || [tenant, name, value].join() !== rest.join()) throw new Error('does not open');
+    return value;
+  },
+  isInUse: (sealed) => sealed.startsWith('new:'),
+};
+
+async function stage(tenants = 3) {
+  const clock = createManualClock();
+  const world = createMemoryWorld({ clock });
+  const ports = world.ports('one');
+  const names = ['local', ...Array.from({ length: tenants }, (_, nth) => `tenant-${nth}`)];
+  for (const tenant of names) {
+    if (tenant !== 'local') await ports.tenants.insert(newTenant(tenant, 0));
+    for (const name of ['a', 'b'])
+      await ports.secrets.put({ tenant, name, origins: [], sealed: `old:${tenant}:${name}:v`, createdAt: 0 });
+  }
+  const sealedOf = async (): Promise<readonly string[]> =>
+    (await Promise.all(names.map((tenant) => ports.secrets.list(tenant)))).flat().map(({ sealed }) => sealed);
+  return { clock, ports, sealedOf };
+}
+
+describe('sealing again', () => {
+  it('R2 reaches every secret of every tenant, and then has nothing to do', async () => {
+    const { clock, ports, sealedOf } = await stage(250);
+    const reseal = createResealing({ ...ports, clock, sealer, places: [placeOfSecrets(ports.secrets)] });
+    expect(await reseal(60_000)).toEqual({ resealed: 502, unreadable: [], isDone: true });
+    expect((await sealedOf()).every((sealed) => sealed.startsWith('new:'))).toBe(true);
+    expect(await reseal(60_000)).toEqual({ resealed: 0, unreadable: [], isDone: true });
+  });
+
+  it('R2 goes on where it was broken off', async () => {
+    const { clock, ports, sealedOf } = await stage();
+    let left = 3;
+    const ticking = { now: () => (left > 0 ? clock.now() : clock.now() + 1_000) };
+    const counted = {
+      ...ports.secrets,
+      replace: (...given: Parameters<typeof ports.secrets.replace>) => ((left -= 1), ports.secrets.replace(...given)),
+    };
+    const reseal = createResealing({ ...ports, clock: ticking, sealer, places: [placeOfSecrets(counted)] });
+    expect(await reseal(1_000)).toMatchObject({ resealed: 3, isDone: false });
+    left = 100;
+    expect(await reseal(1_000)).toMatchObject({ resealed: 5, isDone: true });
+    expect((await sealedOf()).every((sealed) => sealed.startsWith('new:'))).toBe(true);
+  });
+
+  it('R1 leaves what was set meanwhile, and is not done then', async () => {
+    const { clock, ports } = await stage(0);
+    const secret = { tenant: 'local', name: 'a', origins: [], sealed: 'new:local:a:set meanwhile', createdAt: 1 };
+    const raced = {
+      list: async (tenant: string) => {
+        const read = await ports.secrets.list(tenant);
+        if (read.some(({ sealed }) => sealed === 'old:local:a:v')) await ports.secrets.put(secret);
+        return read;
+      },
+      replace: (...given: Parameters<typeof ports.secrets.replace>) => ports.secrets.replace(...given),
+    };
+    const reseal = createResealing({ ...ports, clock, sealer, places: [placeOfSecrets(raced)] });
+    expect(await reseal(60_000)).toMatchObject({ resealed: 1, isDone: false });
+    expect(await ports.secrets.get('local', 'a')).toEqual(secret);
+    expect(await reseal(60_000)).toMatchObject({ resealed: 0, isDone: true });
+  });
+
+  it('R2 reaches what end users have, and the secrets of webhooks, also the one of before', async () => {
+    const { clock, ports } = await stage(0);
+    const owner = credentialOwner('local', 'ann', 'crm');
+    await ports.userCredentials.put({
+      ...{ tenant: 'local', userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example' },
+      ...{ sealed: `old:local:${owner.name}:v`, version: 1, createdAt: 0, updatedAt: 0 },
+      ...{ expiresAt: null, lease: null, failedAt: null },
+    });
+    const sealed = 'old:local:webhook:whk_1:v';
+    await ports.webhooks.insert({
+      ...{ tenant: 'local', id: 'whk_1', url: 'https://a.example', events: [], filter: null, state: 'active', sealed },
+      ...{
+        before: { sealed, until: 9 },
+        createdAt: 0,
+        updatedAt: 0,
+        activeSince: 0,
+        failingSince: null,
+        problem: null,
+      },
+    });
+    // Names with colons: the key is the first part, the value the last.
+    const open = (each: string): string => each.split(':').at(-1) ?? '';
+    const loose: RotatingSealer = { ...sealer, open: (_, each) => open(each) };
+    const places = [placeOfCredentials(ports.userCredentials), placeOfWebhooks(ports.webhooks)];
+    const reseal = createResealing({ ...ports, clock, sealer: loose, places });
+    while (!(await reseal(60_000)).isDone);
+    const webhook = await ports.webhooks.get('local', 'whk_1');
+    const credential = await ports.userCredentials.get('local', 'ann', 'crm');
+    const all = [webhook?.sealed, webhook?.before?.sealed, credential?.sealed];
+    expect(all.map((each) => [each?.startsWith('new:'), open(each ?? '')])).toEqual([1, 2, 3].map(() => [true, 'v']));
+  });
+
+  it('R3 tells what no key opens, and is not done', async () => {
+    const { clock, ports } = await stage(0);
+    await ports.secrets.put({ tenant: 'local', name: 'c', origins: [], sealed: 'lost:local:c:v', createdAt: 0 });
+    const reseal = createResealing({ ...ports, clock, sealer, places: [placeOfSecrets(ports.secrets)] });
+    const unreadable = [{ tenant: 'local', name: 'c' }];
+    expect(await reseal(60_000)).toEqual({ resealed: 2, unreadable, isDone: false });
+  });
+});

@@ -1,0 +1,143 @@
+// After a rotation of the master key: values that an older key has sealed are sealed again with the key in use.
+//
+// Invariants:
+//   R1. A value is replaced only where it is still the one that was read: what was set meanwhile stays.
+//   R2. What was done stays done: broken off at any place and begun again, it goes on with what is left.
+//   R3. It is done when a pass over everything has found nothing that an older key has sealed. A value that no key
+//       opens is told and left as it is.
+import {
+  type Clock,
+  credentialOwner,
+  localTenant,
+  type RotatingSealer,
+  type SealOwner,
+  type Secrets,
+  type Tenants,
+  type UserCredential,
+  type UserCredentials,
+  webhookOwner,
+  type Webhooks,
+} from '@dormouse/ports';
+
+export interface ResealingPorts {
+  readonly tenants: Pick<Tenants, 'list'>;
+  readonly sealer: RotatingSealer;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly places: readonly SealedPlace[];
+}
+
+/** Where sealed values are kept for longer than a day. */
+export interface SealedPlace {
+  /** All of a tenant. */
+  list(tenant: string): AsyncIterable<SealedValue>;
+}
+
+export interface SealedValue {
+  readonly owner: SealOwner;
+  readonly sealed: string;
+  /** Stores another text in its place; false when the value has changed since. (R1) */
+  replace(sealed: string): Promise<boolean>;
+}
+
+export interface ResealingReport {
+  readonly resealed: number;
+  /** Owners of values that no key opens. */
+  readonly unreadable: readonly SealOwner[];
+  /** (R3) */
+  readonly isDone: boolean;
+}
+
+/** Goes on for `withinMs` at most. @throws Fault */
+export type Reseal = (withinMs: number) => Promise<ResealingReport>;
+
+const tenantsAtOnce = 200;
+
+export function createResealing({ tenants, sealer, clock, places }: ResealingPorts): Reseal {
+  async function* everyTenant(): AsyncGenerator<string> {
+    yield localTenant; // an installation of before tenants has no record of it
+    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const page: Awaited<ReturnType<Tenants['list']>> = await tenants.list({ limit: tenantsAtOnce, cursor });
+      for (const { id } of page.data) if (id !== localTenant) yield id;
+      cursor = page.nextCursor;
+    }
+  }
+
+  function opened({ owner, sealed }: SealedValue): string | null {
+    try {
+      return sealer.open(owner, sealed);
+    } catch {
+      return null; // (R3)
+    }
+  }
+
+  return async (withinMs) => {
+    const until = clock.now() + withinMs;
+    const unreadable: SealOwner[] = [];
+    let [resealed, changed] = [0, 0];
+    for await (const tenant of everyTenant()) {
+      for (const place of places)
+        for await (const value of place.list(tenant)) {
+          if (sealer.isInUse(value.sealed)) continue; // (R2)
+          if (clock.now() >= until) return { resealed, unreadable, isDone: false };
+          const text = opened(value);
+          if (text === null) unreadable.push(value.owner);
+          else if (await value.replace(sealer.seal(value.owner, text))) resealed += 1;
+          else changed += 1; // by an administrator, or by another pass
+        }
+    }
+    return { resealed, unreadable, isDone: changed === 0 && unreadable.length === 0 };
+  };
+}
+
+export const placeOfSecrets = (secrets: Pick<Secrets, 'list' | 'replace'>): SealedPlace => ({
+  async *list(tenant) {
+    for (const secret of await secrets.list(tenant))
+      yield {
+        owner: { tenant, name: secret.name },
+        sealed: secret.sealed,
+        replace: (sealed) => secrets.replace({ ...secret, sealed }, secret),
+      };
+  },
+});
+
+const credentialsAtOnce = 500;
+
+export const placeOfCredentials = (credentials: Pick<UserCredentials, 'page' | 'replace'>): SealedPlace => ({
+  async *list(tenant) {
+    for (let after: UserCredential | null = null; ;) {
+      const page: readonly UserCredential[] = await credentials.page(tenant, after, credentialsAtOnce);
+      for (const each of page)
+        yield {
+          owner: credentialOwner(tenant, each.userId, each.toolServer),
+          sealed: each.sealed,
+          replace: (sealed) => credentials.replace({ ...each, sealed, version: each.version + 1 }, each),
+        };
+      after = page.at(-1) ?? null;
+      if (page.length < credentialsAtOnce) return;
+    }
+  },
+});
+
+const webhooksAtOnce = 200;
+
+export const placeOfWebhooks = (webhooks: Pick<Webhooks, 'list' | 'replace'>): SealedPlace => ({
+  async *list(tenant) {
+    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const page: Awaited<ReturnType<Webhooks['list']>> = await webhooks.list(tenant, {
+        limit: webhooksAtOnce,
+        cursor,
+      });
+      for (const webhook of page.data) {
+        const owner = webhookOwner(webhook);
+        const { before } = webhook;
+        yield { owner, sealed: webhook.sealed, replace: (sealed) => webhooks.replace({ ...webhook, sealed }, webhook) };
+        if (before !== null)
+          yield {
+            ...{ owner, sealed: before.sealed },
+            replace: (sealed) => webhooks.replace({ ...webhook, before: { ...before, sealed } }, webhook),
+          };
+      }
+      cursor = page.nextCursor;
+    }
+  },
+});

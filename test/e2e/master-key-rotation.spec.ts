@@ -1,0 +1,106 @@
+// A rotation of the master key from its beginning to the removal of the old one: what was sealed and signed before.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../cli/cli-process.ts';
+import { eventually, openThread, scriptedAgent } from './conversation.ts';
+import { driveToolServer, type DrivenToolServer, toolCall } from './driven-tool-server.ts';
+import type { Json } from './standalone-process.ts';
+import { cleanUp, scratchDirectory, type Standalone, startStandalone } from './standalone-process.ts';
+
+const value = 'canary-secret-value';
+let dataDir: string;
+let at: Standalone;
+let tools: DrivenToolServer;
+/** A call that was sent before, and a token that was given before. */
+let before: Json;
+let [token, thread, agent] = ['', '', ''];
+
+const cli = (...args: readonly string[]) => runCli([...args, '--url', at.url, '--data', dataDir]);
+const keyFile = (): Promise<string> => readFile(join(dataDir, 'master-key'), 'utf8');
+
+/** As the stores have it. */
+function sealedSecret(): string {
+  const database = new DatabaseSync(join(dataDir, 'dormouse.db'), { readOnly: true });
+  const row = database.prepare("SELECT document FROM secrets WHERE name = 'tools_key'").get() as { document: string };
+  database.close();
+  return (JSON.parse(row.document) as { readonly sealed: string }).sealed;
+}
+
+async function again(): Promise<void> {
+  await at.stop();
+  at = await startStandalone({ dataDir, port: at.port });
+}
+
+/** The credential that comes with a call which is made now. */
+async function presented(): Promise<string | undefined> {
+  const count = tools.requests.length;
+  await at.request('POST', '/v1/threads', { agent, message: { text: 'work' } });
+  return (await eventually(async () => tools.requests[count])).headers.authorization;
+}
+
+const readBy = async (key: string): Promise<number> =>
+  (await at.request('GET', `/v1/threads/${thread}`, undefined, { key })).status;
+const newToken = async (): Promise<string> =>
+  (await at.request('POST', `/v1/threads/${thread}/tokens`, { can: ['read'], ttl_s: 3_600 })).json.token;
+
+beforeAll(async () => {
+  dataDir = await scratchDirectory();
+  at = await startStandalone({ dataDir });
+  tools = await driveToolServer(at);
+  await at.request('PUT', '/v1/secrets/tools_key', { value, origins: [tools.url] });
+  await at.request('PATCH', `/v1/tool-servers/${tools.name}`, { auth: { type: 'bearer', secret: 'tools_key' } });
+  agent = await scriptedAgent(at, [[toolCall('work')]], { tool_servers: [tools.name] });
+  thread = await openThread(at, agent);
+  expect(await presented()).toBe(`Bearer ${value}`);
+  before = await tools.invocation(0);
+  token = await newToken();
+});
+afterAll(async () => {
+  await tools.close();
+  await cleanUp();
+});
+
+// One story, in this order.
+describe('a rotation of the master key', () => {
+  it('begins with a key that is added, and is used from its time on', async () => {
+    expect(sealedSecret().startsWith('v1.')).toBe(true);
+    const [old] = (await keyFile()).trim().split('\n');
+    expect((await cli('keys', 'new-master', '--in', '0s', '--into', dataDir)).code).toBe(0);
+    expect((await keyFile()).trim().split('\n')).toEqual([expect.stringMatching(/^[0-9a-f]{64}@\d{4}-/), old]);
+    await again();
+    await eventually(async () => (await at.request('POST', '/v1/master-key/reseal')).json.since !== null);
+  });
+
+  it('leaves what was sealed and signed before good', async () => {
+    expect(await presented()).toBe(`Bearer ${value}`);
+    expect(await readBy(token)).toBe(200);
+    expect(await tools.send(before, { type: 'tool_result', text: 'done' })).toBe(200);
+  });
+
+  it('seals every secret again, as often as it is asked', async () => {
+    await at.request('PUT', '/v1/secrets/tools_key', { value, origins: [tools.url] });
+    for (let round = 0; round < 2; round += 1) {
+      const rotated = await cli('keys', 'rotate-master', '--json');
+      expect(rotated).toMatchObject({ code: 0 });
+      const { kid, done, unreadable } = JSON.parse(rotated.stdout);
+      expect([done, unreadable, sealedSecret().startsWith(`v2.${kid}.`)]).toEqual([true, [], true]);
+    }
+    expect(await presented()).toBe(`Bearer ${value}`);
+  });
+
+  it('ends with the removal of the old key, and of what only that had signed', async () => {
+    const late = await newToken();
+    const [newest = ''] = (await keyFile()).trim().split('\n');
+    await writeFile(join(dataDir, 'master-key'), `${newest}\n`);
+    await again();
+    expect(await presented()).toBe(`Bearer ${value}`);
+    expect([await readBy(token), await readBy(late)]).toEqual([401, 200]);
+    expect(await tools.send(before, { type: 'tool_result', text: 'again' })).toBe(401);
+    const last = tools.requests.at(-1)?.body;
+    expect(await tools.send(last, { type: 'tool_result', text: 'done' })).toBe(200);
+    const jwks = (await at.request('GET', '/v1/audit/keys')).json.keys;
+    expect(jwks).toHaveLength(1);
+  });
+});
