@@ -43,7 +43,7 @@ describe('the metrics of a process', () => {
     await system.request('GET', '/v1/nowhere/at/all');
     await system.request('POST', '/nowhere/at/all');
     const scrape = await scrapeOf(system);
-    const route = 'GET /v1/threads/{id}';
+    const route = '/v1/threads/{id}';
     expect(valueOf(scrape, 'dormouse_http_requests_total', { route, status: '404' })).toBe(1);
     expect(valueOf(scrape, 'dormouse_http_duration_seconds', { route })).toBe(1);
     expect(valueOf(scrape, 'dormouse_http_requests_total', { route: 'unknown' })).toBeGreaterThan(0);

@@ -2898,7 +2898,9 @@ export interface components {
             created_at: string;
             /** @description Events received so far. */
             events: string[];
+            /** @description Which threads it is told of; null: all. */
             filter: {
+                /** @description Names of agents. */
                 agents?: string[];
                 /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
                 metadata?: {
@@ -3558,10 +3560,14 @@ export interface components {
              */
             trust_annotations?: boolean;
         };
+        /** @description An address, and what it is to be told. */
         NewWebhook: {
             /** @description Events received so far. */
             events: ("thread.waiting" | "thread.idle" | "thread.failed" | "thread.closed" | "choice.requested" | "oauth.requested" | "child.opened" | "budget.exceeded")[];
-            /** @default null */
+            /**
+             * @description Which threads it is told of; null: all.
+             * @default null
+             */
             filter?: components["schemas"]["WebhookFilter"] | null;
             /** @description http or https, without credentials. What could never be called is refused: private addresses, plain http and loopback that the installation does not allow. */
             url: string;
@@ -5721,7 +5727,9 @@ export interface components {
             created_at: string;
             /** @description Events received so far. */
             events: string[];
+            /** @description Which threads it is told of; null: all. */
             filter: {
+                /** @description Names of agents. */
                 agents?: string[];
                 /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
                 metadata?: {
@@ -5764,6 +5772,7 @@ export interface components {
                  * @description When it happened: RFC 3339, UTC, milliseconds.
                  */
                 at: string;
+                /** @description How long the POST took, in milliseconds. */
                 ms: number;
                 /** @description The HTTP status, or `OUTBOUND_FORBIDDEN`, `TIMEOUT`, `UNREACHABLE`. */
                 status: number | string;
@@ -5790,6 +5799,7 @@ export interface components {
         };
         /** @description Threads of one of these agents, and with all these labels. What is absent lets every thread through. */
         WebhookFilter: {
+            /** @description Names of agents. */
             agents?: string[];
             /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
             metadata?: {
@@ -5800,6 +5810,7 @@ export interface components {
         WebhookPatch: {
             /** @description Events received so far. */
             events?: ("thread.waiting" | "thread.idle" | "thread.failed" | "thread.closed" | "choice.requested" | "oauth.requested" | "child.opened" | "budget.exceeded")[];
+            /** @description Which threads it is told of; null: all. */
             filter?: components["schemas"]["WebhookFilter"] | null;
             /**
              * @description Where it stands.
@@ -5811,8 +5822,10 @@ export interface components {
         };
         /** @description How many deliveries are sent again: those that failed or were aborted, and were made since then. */
         WebhookRecovered: {
+            /** @description Deliveries that are sent again. */
             matched: number;
         };
+        /** @description From when on what has failed is sent again. */
         WebhookRecovery: {
             /**
              * Format: date-time

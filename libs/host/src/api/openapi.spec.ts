@@ -110,6 +110,7 @@ describe('the OpenAPI document', () => {
       '/v1/threads/{id}',
       '/v1/tool-servers/{name}',
       '/v1/users/{user_id}',
+      '/v1/webhooks/{id}',
     ]);
     const paths = Object.keys(document.paths);
     expect(paths).toEqual(expect.arrayContaining(['/v1/threads/{id}/choices/{chc}', '/v1/agents/{name}/versions/{n}']));

@@ -376,7 +376,7 @@ export const metricTable = {
   },
   dormouse_http_requests_total: {
     kind: 'counter',
-    help: 'HTTP requests that were answered; a route is method and template.',
+    help: 'HTTP requests that were answered; a route is a template, whatever the method.',
     labels: { route: 'open', status: 'open' },
     services: doors,
   },

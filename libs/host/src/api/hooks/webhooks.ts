@@ -27,6 +27,7 @@ const state = z.enum(['active', 'disabled']);
 
 export const newWebhook = z.strictObject({ url, events, filter: filter.nullable().default(null) }).meta({
   id: 'NewWebhook',
+  description: 'An address, and what it is to be told.',
 });
 
 export const webhookPatch = z.strictObject({ url, events, filter: filter.nullable(), state }).partial().meta({
@@ -41,7 +42,12 @@ export const webhook = z
     id: z.string(),
     url: z.string(),
     events: z.array(z.string()),
-    filter: z.object({ agents: z.array(z.string()).optional(), metadata: metadata.optional() }).nullable(),
+    filter: z
+      .object({
+        agents: z.array(z.string()).meta({ description: 'Names of agents.' }).optional(),
+        metadata: metadata.optional(),
+      })
+      .nullable(),
     state,
     created_at: time,
     updated_at: time,
@@ -66,7 +72,7 @@ const attempt = z.object({
   status: z
     .union([z.int(), z.string()])
     .meta({ description: 'The HTTP status, or `OUTBOUND_FORBIDDEN`, `TIMEOUT`, `UNREACHABLE`.' }),
-  ms: z.int(),
+  ms: z.int().meta({ description: 'How long the POST took, in milliseconds.' }),
 });
 
 export const webhookDelivery = z
@@ -82,9 +88,11 @@ export const webhookDelivery = z
 
 const begun = z.object({ id: z.string() }).meta({ id: 'DeliveryBegun', description: 'The delivery that is sent.' });
 
-export const recovery = z.strictObject({ since: z.iso.datetime({ offset: true }) }).meta({ id: 'WebhookRecovery' });
+export const recovery = z
+  .strictObject({ since: z.iso.datetime({ offset: true }) })
+  .meta({ id: 'WebhookRecovery', description: 'From when on what has failed is sent again.' });
 
-const recovered = z.object({ matched: z.int() }).meta({
+const recovered = z.object({ matched: z.int().meta({ description: 'Deliveries that are sent again.' }) }).meta({
   id: 'WebhookRecovered',
   description: 'How many deliveries are sent again: those that failed or were aborted, and were made since then.',
 });

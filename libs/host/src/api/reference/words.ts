@@ -154,6 +154,14 @@ export const words: Readonly<Record<string, string>> = {
       [`${schema}.message`, 'What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered.'],
     ]),
   ),
+  ...Object.fromEntries(
+    ['NewWebhook', 'WebhookPatch', 'Webhook', 'MadeWebhook'].flatMap((schema): [string, string][] => [
+      [`${schema}.filter`, 'Which threads it is told of; null: all.'],
+      [`${schema}.filter.agents`, 'Names of agents.'],
+    ]),
+  ),
+  'WebhookFilter.agents': 'Names of agents.',
+  'WebhookDelivery.attempts.ms': 'How long the POST took, in milliseconds.',
   'MadeSource.url': 'Where its sender POSTs deliveries. A secret.',
   ...Object.fromEntries(
     ['NewTenantSchedule', 'TenantSchedule'].flatMap((schema): [string, string][] => [

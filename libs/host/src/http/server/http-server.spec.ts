@@ -12,9 +12,15 @@ import { createHttpServer, type HttpServer, type HttpServerOptions } from './htt
 const channel = 'fastify.initialization';
 let made: FastifyInstance[] = [];
 let server: HttpServer | null = null;
-const onMade = (message: unknown): void => void made.push((message as { fastify: FastifyInstance }).fastify);
+const templates = new Set<string>();
+const onMade = (message: unknown): void => {
+  const { fastify } = message as { readonly fastify: FastifyInstance };
+  fastify.addHook('onRoute', ({ url }) => void templates.add(url));
+  made.push(fastify);
+};
 beforeEach(() => {
   made = [];
+  templates.clear();
   subscribe(channel, onMade);
 });
 afterEach(async () => {
@@ -61,13 +67,10 @@ describe('the server', () => {
     expect(hooksOf(fastify, '/messages (GET)')).toContain('runMiddie()'); // a route of Nest's, in the same list
   });
 
-  it('has fewer routes than a label of a metric has values, HEAD counted as GET', async () => {
-    const lines = (await started()).printRoutes({ commonPrefix: false }).split('\n');
-    const own = lines.filter((line) => !/\* \([A-Z, ]*POST/.test(line)); // what no other route takes counts as unknown
-    const methods = own.join('\n').matchAll(/\(([A-Z, ]+)\)/g);
-    const routes = [...methods].flatMap(([, each = '']) => each.split(', ')).filter((method) => method !== 'HEAD');
-    expect(routes.length).toBeGreaterThan(70);
-    expect(routes.length).toBeLessThan(labelValuesMax);
+  it('has fewer routes than a label of a metric has values, whatever their methods', async () => {
+    await started();
+    expect(templates.size).toBeGreaterThan(50);
+    expect(templates.size).toBeLessThan(labelValuesMax);
   });
 });
 

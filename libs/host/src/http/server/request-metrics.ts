@@ -1,9 +1,8 @@
 // Counts and times the requests of one HTTP server: rate, errors and duration by route.
 //
 // Invariants:
-//   M1. A route is its method and template, never a path: a path has ids, and a callback's is a credential.
-//       HEAD counts as the GET that it is answered as: with a label of its own for each route the routes would not fit
-//       into the values of a label.
+//   M1. A route is its template, whatever the method, never a path: a path has ids, and a callback's is a credential.
+//       With the method the routes would not fit into the values of a label.
 //   M2. A stream of events is counted when it ends, and its duration is not recorded.
 import type { Histogram, Metrics } from '@dormouse/ports';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -13,24 +12,16 @@ const unknownRoute = 'unknown';
 const streamed = 'text/event-stream';
 
 /** A route that takes what no other does; GET of `/*` is the console. */
-const isFallback = (method: string, url: string): boolean => url === '/v1/*' || (url === '/*' && method !== 'GET');
+const isFallback = (method: string, url: string): boolean =>
+  url === '/v1/*' || (url === '/*' && method !== 'GET' && method !== 'HEAD');
 
 export function countRequests(server: FastifyInstance, metrics: Metrics): void {
-  const labels = new Map<string, Map<string, string>>();
   const durations = new Map<string, Histogram>();
 
   /** (M1) */
   function labelOf(request: FastifyRequest): string {
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
     const route = routeOf(request);
-    if (route === null || isFallback(method, route)) return unknownRoute;
-    const ofRoute = labels.get(route) ?? new Map<string, string>();
-    labels.set(route, ofRoute);
-    const known = ofRoute.get(method);
-    if (known !== undefined) return known;
-    const label = `${method} ${route}`;
-    ofRoute.set(method, label);
-    return label;
+    return route === null || isFallback(request.method, route) ? unknownRoute : route;
   }
 
   function durationOf(route: string): Histogram {

@@ -1,4 +1,5 @@
-// Sources in `sources`, and the deliveries that they have brought in `source_deliveries`. Port: ports/arrivals/sources.ts.
+// Sources in `sources`, and the deliveries that they have brought in `source_deliveries`.
+// Port: ports/arrivals/sources.ts.
 import type { Deliveries, Delivery, Source, Sources } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
