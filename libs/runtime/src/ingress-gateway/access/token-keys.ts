@@ -22,7 +22,7 @@ export interface TokenKeys {
   /** The one that signs at this time. */
   at(now: number): TokenKey;
   /** @throws JWSSignatureVerificationFailed when there is none of this name. (K1) */
-  ofHeader(header: JWSHeaderParameters): Uint8Array;
+  readonly ofHeader: (header: JWSHeaderParameters) => Uint8Array;
 }
 
 export function createTokenKeys(given: SigningKeys): TokenKeys {
@@ -32,7 +32,7 @@ export function createTokenKeys(given: SigningKeys): TokenKeys {
   if (oldest === undefined) throw new RangeError('there is no key for tokens');
   return {
     at: (now) => keys.findLast(({ since }) => since <= now) ?? oldest,
-    ofHeader({ kid }) {
+    ofHeader: ({ kid }) => {
       const key = kid === undefined ? oldest : keys.find((each) => each.id === kid);
       if (key === undefined) throw new JWSSignatureVerificationFailed();
       return key.secret;
