@@ -34,6 +34,8 @@ export default defineConfig({
     ['meta', { 'http-equiv': 'Content-Security-Policy', content: policy }],
     ['link', { rel: 'icon', href: 'data:,' }],
   ],
+  // Pages have no expressions: templates of messages, such as {{/name}}, are text.
+  vue: { template: { compilerOptions: { delimiters: ['{%', '%}'] } } },
   markdown: {
     anchor: { slugify: slugOf },
     config: (md) => {
