@@ -1,14 +1,13 @@
 // A disk that is really full, under the running app: no answer claims a write that did not happen, nothing that was
 // stored is lost, and a retry after there is room counts once. The disk is a small file system in memory.
-import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RecordingModel, startRecordingModel } from '../conformance/recording-model.ts';
 import { recordToolServer, type RecordingToolServer } from '../conformance/recording-tool-server.ts';
 import { eventsOf, eventually, openThread, untilStatus } from './conversation.ts';
 import { toolCall } from './driven-tool-server.ts';
+import { mountDisk, type SmallDisk } from './small-disk.ts';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from './standalone-process.ts';
 
 const diskBytes = 32 * 1024 * 1024;
@@ -16,51 +15,17 @@ const noiseBytes = 50_000;
 /** More than the log's file can hold when the noise did not fit. */
 const large = 'y'.repeat(3 * noiseBytes);
 
-/** Null where this machine allows no mounts. */
-function mountDisk(at: string): string | null {
-  mkdirSync(at);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', at], { stdio: 'pipe' });
-    return at;
-  } catch {
-    return null;
-  }
-}
-
-/** Takes all free space. */
-function fill(file: string): void {
-  const open = openSync(file, 'w');
-  try {
-    for (let bytes = 1024 * 1024; bytes >= 1; bytes = Math.floor(bytes / 2)) {
-      const block = Buffer.alloc(bytes, 1);
-      for (;;) if (!wasWritten(open, block)) break;
-    }
-  } finally {
-    closeSync(open);
-  }
-}
-
-function wasWritten(open: number, block: Buffer): boolean {
-  try {
-    return writeSync(open, block) === block.length;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
-    throw error;
-  }
-}
-
 describe('a full disk', () => {
-  let disk: string | null = null;
+  let disk: SmallDisk | null = null;
   let at: Standalone;
   let model: RecordingModel;
   let server: RecordingToolServer;
-  const filler = (): string => join(disk ?? '', 'filler');
-  const makeRoom = (): void => rmSync(filler(), { force: true });
+  const makeRoom = (): void => disk?.makeRoom();
 
   beforeAll(async () => {
-    disk = mountDisk(join(await scratchDirectory(), 'disk'));
+    disk = mountDisk(join(await scratchDirectory(), 'disk'), diskBytes);
     if (disk === null) return;
-    [at, model] = await Promise.all([startStandalone({ dataDir: join(disk, 'data') }), startRecordingModel()]);
+    [at, model] = await Promise.all([startStandalone({ dataDir: join(disk.at, 'data') }), startRecordingModel()]);
     server = await recordToolServer(at);
   });
   beforeEach((context) => context.skip(disk === null, 'a disk of its own takes root on Linux'));
@@ -69,7 +34,7 @@ describe('a full disk', () => {
     if (disk !== null) {
       await at.stop();
       await Promise.all([model.close(), server.close()]);
-      execFileSync('umount', [disk]);
+      disk.unmount();
     }
     await cleanUp();
   });
@@ -86,7 +51,7 @@ describe('a full disk', () => {
   /** The log's file may have room of its own: it is used up by another thread, until that is refused. */
   async function fillDisk(): Promise<void> {
     const noise = await openThread(at);
-    fill(filler());
+    disk?.fill();
     const text = 'x'.repeat(noiseBytes);
     await eventually(async () => (await at.request('POST', `/v1/threads/${noise}/messages`, { text })).status === 503);
   }

@@ -16,6 +16,7 @@ const inStepWithinMs = 180_000;
 const silentMs = 10_000;
 const clockAhead = new URL('clock-ahead.ts', import.meta.url).href;
 const messagesMin = 200;
+const diskBytes = 268_435_456;
 
 /** Of a run in which nothing was lost or doubled, and every turn ended; skipped where a server is missing. */
 async function survived(context: TestContext, order: FailoverOrder): Promise<FailoverReport> {
@@ -56,6 +57,24 @@ it('I-01 I-03 I-05 I-07 I-10 I-24 a store that is killed and started again under
       say('stopped in order');
       await mongo.stop();
       await mongo.restart();
+    },
+  });
+});
+
+it('I-01 I-03 I-05 I-07 I-10 I-24 a broker whose volume is full under load, until there is room again: nothing lost, nothing doubled', async (context) => {
+  await survived(context, {
+    disk: { of: join('kafka', 'broker-1'), bytes: diskBytes },
+    act: async ({ kafka, partitions }, say, disk) => {
+      expect(await partitions.untilInStep(inStepWithinMs)).toBe(true);
+      say('its volume is full');
+      disk?.fill();
+      await sleep(silentMs);
+      say('there is room again');
+      disk?.makeRoom();
+      const [broker] = kafka.brokers;
+      await broker?.end('SIGKILL'); // it has given up its only directory
+      await broker?.start();
+      expect(await partitions.untilInStep(inStepWithinMs)).toBe(true);
     },
   });
 });

@@ -7,16 +7,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChaosCluster, type ClusterVariant, startChaosCluster } from '../chaos/chaos-cluster.ts';
 import { countFindings, type Finding, judge } from '../chaos/judge.ts';
 import { type Phase, type Waits, waitsOf } from '../chaos/neighbours.ts';
+import { mountDisk, type SmallDisk } from '../e2e/small-disk.ts';
 import { type RecordingToolServer, serverName, startRecordingToolServer } from '../recovery/recording-tool-server.ts';
 import { createWorkload } from '../recovery/workload.ts';
+import { ServerMissing } from '../services/service.ts';
 import { serviceCache } from '../services/service-cache.ts';
 import { watchAnswers } from './answer-watch.ts';
 import { longestPauses, turnEnds } from './pauses.ts';
 
 export interface FailoverOrder {
   readonly variant?: ClusterVariant;
+  /** A server's directory below the run's, which gets a disk of its own, and its bytes. */
+  readonly disk?: { readonly of: string; readonly bytes: number };
   /** Under load; what it waits for is part of the time that is called `during`. */
-  readonly act: (cluster: ChaosCluster, say: (line: string) => void) => Promise<void>;
+  readonly act: (cluster: ChaosCluster, say: (line: string) => void, disk: SmallDisk | null) => Promise<void>;
   readonly threads?: number;
   readonly warmSeconds?: number;
   /** Before it, and after it. */
@@ -47,7 +51,7 @@ const consequencesMs = 5_000;
 /** Between two messages of a client: together the clients need about half of two cores. */
 const pauseMs = { from: 500, to: 2_500 };
 
-/** @throws ServerMissing when this machine cannot have the servers. */
+/** @throws ServerMissing when this machine cannot have the servers, or no disk. */
 export async function runFailover(title: string, order: FailoverOrder): Promise<FailoverReport> {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-failover-'));
   const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
@@ -55,10 +59,15 @@ export async function runFailover(title: string, order: FailoverOrder): Promise<
   const say = (line: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 23)}  ${line}\n`);
   const tools = await startRecordingToolServer(60);
   let cluster: ChaosCluster | null = null;
+  let disk: SmallDisk | null = null;
   let kept = true;
   try {
+    if (order.disk !== undefined) {
+      disk = mountDisk(join(directory, order.disk.of), order.disk.bytes);
+      if (disk === null) throw new ServerMissing('a disk of its own takes root on Linux');
+    }
     cluster = await startChaosCluster(directory, serviceCache, say, { places: 'usual', ...order.variant });
-    const report = await underLoad(cluster, tools, order, say);
+    const report = await underLoad({ cluster, disk }, tools, order, say);
     say(lineOf(title, report));
     kept = report.violations.length > 0;
     return report;
@@ -66,13 +75,14 @@ export async function runFailover(title: string, order: FailoverOrder): Promise<
     await cluster?.close();
     await tools.close();
     process.off('exit', remove);
+    disk?.unmount();
     if (kept) say(`the output of every process is kept in ${directory}`);
     else remove();
   }
 }
 
 async function underLoad(
-  cluster: ChaosCluster,
+  { cluster, disk }: { readonly cluster: ChaosCluster; readonly disk: SmallDisk | null },
   tools: RecordingToolServer,
   { act, threads: clients = 24, warmSeconds = 15, quietSeconds = 30, restSeconds = 180 }: FailoverOrder,
   say: (line: string) => void,
@@ -92,7 +102,7 @@ async function underLoad(
   await sleep(warmSeconds * 1_000);
   await phase('before', () => sleep(quietSeconds * 1_000));
   await phase('during', async () => {
-    await act(cluster, say);
+    await act(cluster, say, disk);
     await cluster.untilReady();
     await sleep(consequencesMs);
   });
