@@ -139,8 +139,8 @@ describe('the help', () => {
     const { stdout } = await cli('--help');
     const headings = [...stdout.matchAll(/^([A-Z][^\n]*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([
-      ...['Options', 'Conversations', 'What happens in a thread', 'Agents, models and tools', 'Logs and moves'],
-      ...['Operation', 'This tool'],
+      ...['Options', 'Conversations', 'What happens in a thread', 'Agents, models and tools'],
+      ...['Events from outside', 'Logs and moves', 'Operation', 'This tool'],
     ]);
   });
 });

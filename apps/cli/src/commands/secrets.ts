@@ -38,15 +38,20 @@ export function addSecretCommands(program: Command, run: RunCommand): void {
 }
 
 async function list(context: CliContext): Promise<void> {
-  const { api } = await context.connect();
-  const found: Schemas['SecretName'][] = [];
-  for await (const secret of everyItem((cursor) => ask(api.GET('/v1/secrets', { params: { query: { cursor } } }))))
-    found.push(secret);
+  const found = await allOf(context);
   if (context.json) return found.forEach((secret) => answer(context, '', secret));
   if (found.length === 0)
     return context.terminal.err(`No secrets yet. Set one with: ${context.hint('secrets set openai')}`);
   const rows = found.map(({ name, origins }) => [cleanLine(name), cleanLine(origins.join(', '))]);
   context.terminal.out(table([['SECRET', 'MAY BE SENT TO'], ...rows]));
+}
+
+async function allOf(context: CliContext): Promise<readonly Schemas['SecretName'][]> {
+  const { api } = await context.connect();
+  const found: Schemas['SecretName'][] = [];
+  for await (const secret of everyItem((cursor) => ask(api.GET('/v1/secrets', { params: { query: { cursor } } }))))
+    found.push(secret);
+  return found;
 }
 
 async function set(context: CliContext, secret: string, origins: readonly string[] | undefined): Promise<void> {
@@ -55,6 +60,10 @@ async function set(context: CliContext, secret: string, origins: readonly string
   const body = { value, ...(origins === undefined ? {} : { origins: [...origins] }) };
   await ask(api.PUT('/v1/secrets/{name}', { params: { path: { name: secret } }, body }));
   answer(context, `${secret} is set`, { name: secret });
+  const stored = (await allOf(context)).find(({ name }) => name === secret);
+  if (stored === undefined || stored.origins.length > 0) return;
+  const next = context.hint(`secrets set ${secret} --origin https://…`);
+  context.terminal.err(`It is sent nowhere, and good for the signatures of sources. To send it: ${next}`);
 }
 
 async function valueOf({ terminal, hint }: CliContext, name: string): Promise<string> {
