@@ -6,10 +6,14 @@ import { patienceMs, specPatienceMs } from './test/patience.ts';
 const conditions = ['dormouse-source', 'module', 'node', 'import', 'default'];
 const notOurs = ['**/node_modules/**', '**/dist/**', 'bench/peers/**'];
 /**
- * Specs with servers, processes or a replaced module, and the one that shows an error of V8, which stays in its process:
- * each file has a worker of its own.
+ * Specs with servers, processes or a replaced module, the one that shows an error of V8, which stays in its process, and
+ * the one that measures its heap, where another's garbage would count: each file has a worker of its own.
  */
-const alone = ['libs/tool-server/**/*.spec.ts', 'libs/json/src/read.spec.ts'];
+const alone = [
+  'libs/tool-server/**/*.spec.ts',
+  'libs/json/src/read.spec.ts',
+  'libs/runtime/src/thread-processor/waiting-memory.spec.ts',
+];
 
 export default defineConfig({
   resolve: { conditions },
