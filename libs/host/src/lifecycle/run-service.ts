@@ -208,14 +208,15 @@ async function startIngress(
   undo: Undo,
   consoleDir: string | null,
 ): Promise<void> {
-  const ingress = servicesOf(config, platform, callbackBaseOf(config), publicBaseOf(config)).ingress();
+  const services = servicesOf(config, platform, callbackBaseOf(config), publicBaseOf(config));
+  const ingress = services.ingress();
   undo.push(() => ingress.limits.flush());
   await ingress.tenants.ensure(clusterTenant);
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
-  const erasure = servicesOf(config, platform, callbackBaseOf(config)).tenantErasure();
+  const erasure = services.tenantErasure();
   await erasure.start();
   undo.push(() => erasure.stop(stopWithinMs));
-  const scheduler = servicesOf(config, platform, callbackBaseOf(config)).scheduler(ingress);
+  const scheduler = services.scheduler(ingress);
   await scheduler.start();
   undo.push(() => scheduler.stop(stopWithinMs));
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
