@@ -40,6 +40,7 @@ import {
   placeOfWebhooks,
   type Service,
   type TenantLimits,
+  type TenantRecords,
   type ToolDispatcherDeps,
   type ToolWatch,
   watchedFeed,
@@ -150,9 +151,20 @@ export const rateGateOf = (config: Config, platform: Platform): RateGate =>
 /** Requests per second of a tenant that has no quota of its own; 0 for no limit. */
 const rateOf = ({ TENANT_REQUESTS_PER_S: set }: Config, { traits }: Platform): number => set ?? traits.tenantRate;
 
-function createLimits({ stores, clock, entropy, logger }: Platform): TenantLimits {
+const recordsByPlatform = new WeakMap<Platform, TenantRecords>();
+
+/** One of each process: its limits and its holding read a tenant's record once for both. */
+function recordsOf(platform: Platform): TenantRecords {
+  const { stores, clock } = platform;
+  const records = recordsByPlatform.get(platform) ?? createTenantRecords({ ...stores, clock });
+  recordsByPlatform.set(platform, records);
+  return records;
+}
+
+function createLimits(platform: Platform): TenantLimits {
+  const { stores, clock, entropy, logger } = platform;
   return createTenantLimits({
-    records: createTenantRecords({ ...stores, clock }),
+    records: recordsOf(platform),
     meter: createTenantMeter({ tallies: stores.tenantTallies, clock, entropy, logger }),
     directory: stores.directory,
     clock,
@@ -185,8 +197,8 @@ export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Pla
     }),
   });
 
-const holdingOf = ({ stores, clock }: Platform): Holding =>
-  createHolding({ records: createTenantRecords({ ...stores, clock }), heldThreads: stores.heldThreads });
+const holdingOf = (platform: Platform): Holding =>
+  createHolding({ records: recordsOf(platform), heldThreads: platform.stores.heldThreads });
 
 /** Started one after the other, stopped together. */
 const both = (one: Service, other: Service): Service => ({
