@@ -70,7 +70,7 @@ async function asking(): Promise<{ readonly thread: string; readonly choice: str
   const thread = await openThread(at, agent);
   const [waiting] = (await say(at, thread, 'work')).waiting_on;
   const [call] = (await at.request('GET', `/v1/threads/${thread}/tool-calls`)).json.data;
-  return { thread, choice: waiting.id, call: call.id };
+  return { thread, choice: waiting.id, call: call.tool_call_id };
 }
 
 let names = 0;
@@ -234,7 +234,7 @@ const provoked: Readonly<Record<string, Provoke>> = {
     await send('POST', `/v1/webhooks/${id}/test`); // the receiver answers 410
     const detail = await eventually(async () => {
       const { data } = (await at.request('GET', '/v1/webhooks')).json;
-      return data.find((each: Json) => each.id === id && each.state === 'disabled')?.problem?.detail as string;
+      return data.find((each: Json) => each.id === id && each.state === 'disabled')?.problems[0].detail as string;
     });
     return { answer: null, target: id, actor: 'notifier', outcome: detail };
   },
