@@ -49,7 +49,12 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   const key = (thread: string) => ({ tenant: localTenant, thread });
 
   it('removes what rests, with its log, and leaves what has something open', async () => {
-    const patched = await at.request('PATCH', `/v1/tenants/${localTenant}`, { retention_days: 30 }, { key: platformKey });
+    const patched = await at.request(
+      'PATCH',
+      `/v1/tenants/${localTenant}`,
+      { retention_days: 30 },
+      { key: platformKey },
+    );
     expect(patched.status, patched.text).toBe(200);
     const large = 'A long story. '.repeat(10_000);
     const rests = await Promise.all(Array.from({ length: 8 }, () => openThread(at)));
@@ -69,8 +74,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       }),
     );
     for (const sweep of sweeps) await sweep.start();
-    for (const thread of rests)
-      await eventually(async () => (await mongo.directory.get(key(thread))) === null);
+    for (const thread of rests) await eventually(async () => (await mongo.directory.get(key(thread))) === null);
     for (const sweep of sweeps) await sweep.stop(10_000);
 
     for (const thread of rests) {

@@ -34,7 +34,10 @@ beforeAll(async () => {
   };
   tools = await driveToolServer(at);
   const policies = { approve: { mode: 'all' } };
-  agent = await scriptedAgent(at, [[toolCall('work', {})], [{ text: 'done' }]], { policies, tool_servers: [tools.name] });
+  agent = await scriptedAgent(at, [[toolCall('work', {})], [{ text: 'done' }]], {
+    policies,
+    tool_servers: [tools.name],
+  });
   receiver = await startReceiver(answerWith(410));
 });
 afterAll(async () => {
@@ -282,13 +285,16 @@ describe('the audit has', () => {
     expect(Object.keys(provoked).length).toBeGreaterThan(25);
   });
 
-  it.each(Object.entries(provoked))('%s: who, what, from where, with which outcome and request', async (action, act) => {
-    const { answer, target, actor = keyId, outcome = 'done' } = await act();
-    const row = await rowOf(action, target);
-    expect(row).toMatchObject({ action, actor, target, outcome });
-    expect(row.from).toBe(answer === null ? null : '127.0.0.1');
-    expect(row.request_id).toBe(answer?.headers.get('x-request-id') ?? null);
-    expect(Math.abs(Date.parse(row.at) - Date.now())).toBeLessThan(60_000);
-    expect(row.hash).toMatch(/^[0-9a-f]{64}$/);
-  });
+  it.each(Object.entries(provoked))(
+    '%s: who, what, from where, with which outcome and request',
+    async (action, act) => {
+      const { answer, target, actor = keyId, outcome = 'done' } = await act();
+      const row = await rowOf(action, target);
+      expect(row).toMatchObject({ action, actor, target, outcome });
+      expect(row.from).toBe(answer === null ? null : '127.0.0.1');
+      expect(row.request_id).toBe(answer?.headers.get('x-request-id') ?? null);
+      expect(Math.abs(Date.parse(row.at) - Date.now())).toBeLessThan(60_000);
+      expect(row.hash).toMatch(/^[0-9a-f]{64}$/);
+    },
+  );
 });

@@ -3,8 +3,8 @@
 //
 // The export: one JSON object per line. Rows first: `hash` is the SHA-256, in lower-case hex, of the RFC 8785 JSON of
 // the row without `hash`; `prev` is the hash of the row before, 64 zeros in the first; `seq` counts from 1. The last
-// line is `{"root": {"seq","hash","at","kid"}, "signature"}`: Ed25519, base64url, over the RFC 8785 JSON of `root`. Where
-// the oldest rows were removed, such a line stands first, too: it is the root of those, and the next row follows it.
+// line is `{"root": {"seq","hash","at","kid"}, "signature"}`: Ed25519, base64url, over the RFC 8785 JSON of `root`.
+// Where the oldest rows were removed, such a line stands first, too: it is their root, and the next row follows it.
 //
 // Invariants:
 //   A1. Any changed, missing, repeated or reordered row is found, and an export that is cut off.

@@ -53,7 +53,10 @@ describe('the end of retention', () => {
     ['a call is open', [...idle(), said('msg_1'), answered('', call('weather'))]],
     ['a message waits behind a call', [...idle(), said('msg_1'), answered('', call('weather')), said('msg_2')]],
     ['it has a subscription', [...idle(), said('msg_1'), answered('', call('weather')), subscribed(), answered('ok')]],
-    ['a person is asked', [...idle({ policies: { approve: { mode: 'all', tools: {} } } }), said('msg_1'), answered('', call('weather'))]],
+    [
+      'a person is asked',
+      [...idle({ policies: { approve: { mode: 'all', tools: {} } } }), said('msg_1'), answered('', call('weather'))],
+    ],
     ['it sleeps', [...idle(), said('msg_1'), answered('', call('sleep', { seconds: 9_999_999 }))]],
   ])('leaves a thread alone while %s, however long that has lasted', (_what, before) => {
     const { refusal, thread } = given(...before).when({ at: later, input: ended() });
@@ -63,7 +66,13 @@ describe('the end of retention', () => {
 
   it('leaves a thread with a schedule alone', () => {
     const schedule = { cron: '0 9 * * *', timeZone: 'UTC', message: 'Good morning.', missed: 'once' } as const;
-    const request: ThreadInput = { kind: 'ScheduleRequest', id: 'c:s', requestId: 'req_s', scheduleId: 'sch_1', schedule };
+    const request: ThreadInput = {
+      kind: 'ScheduleRequest',
+      id: 'c:s',
+      requestId: 'req_s',
+      scheduleId: 'sch_1',
+      schedule,
+    };
     expect(given(...turn, request).when({ at: later, input: ended() }).refusal).toBe('NOT_AT_REST');
   });
 

@@ -14,7 +14,10 @@ export function restingThreadsContract(name: string, make: () => Promise<UnderTe
     const opened = openedOnce(make);
     const freshTenant = (): string => freshKey().thread.toLowerCase().replaceAll('_', '-');
 
-    async function insert(tenant: string, row: Partial<ThreadRow> & { readonly updatedAt: number }): Promise<ThreadKey> {
+    async function insert(
+      tenant: string,
+      row: Partial<ThreadRow> & { readonly updatedAt: number },
+    ): Promise<ThreadKey> {
       const { directory } = await opened.get();
       const key = freshKey(tenant);
       await directory.insert({

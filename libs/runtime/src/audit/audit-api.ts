@@ -86,7 +86,8 @@ export function createAuditApi({ auditLog, clock, auditSigner }: Ports): AuditAp
       while (beyond < (last?.seq ?? 0)) {
         const limit = Math.min(exportedAtOnce, (last?.seq ?? 0) - beyond);
         const rows = await auditLog.page(tenant, {}, { beyond, order: 'asc', limit });
-        if (rows[0]?.seq !== beyond + 1) throw new Fault('UNAVAILABLE', 'Rows were removed meanwhile: export it again.');
+        if (rows[0]?.seq !== beyond + 1)
+          throw new Fault('UNAVAILABLE', 'Rows were removed meanwhile: export it again.');
         yield* rows;
         beyond += rows.length;
       }

@@ -3,8 +3,8 @@
 //
 // Invariants:
 //   A1. The last row of an audit stays, however old it is: numbers and hashes go on behind it.
-//   A2. Rows go from the beginning, so that no gap is left. A removal is an entry itself; it is made when the oldest row
-//       is a day older than it may be, so that entries of removals are no longer than a day's.
+//   A2. Rows go from the beginning, so that no gap is left. A removal is an entry itself; it waits until the oldest row
+//       is a day older than it may be: one entry a day.
 import type { AuditLog } from '@dormouse/ports';
 import type { Auditor } from '../audit/auditor.ts';
 
@@ -25,7 +25,11 @@ export async function trimAudit(
   const last = (await auditLog.last(tenant))?.seq ?? 0;
   let upTo = oldest.seq - 1;
   for (let reads = 0; reads < readsMax; reads += 1) {
-    const rows = await auditLog.page(tenant, {}, { beyond: upTo === 0 ? null : upTo, order: 'asc', limit: rowsPerRead });
+    const rows = await auditLog.page(
+      tenant,
+      {},
+      { beyond: upTo === 0 ? null : upTo, order: 'asc', limit: rowsPerRead },
+    );
     const old = rows.findIndex((row) => !isOld(row, before));
     upTo = Math.min(last - 1, upTo + (old < 0 ? rows.length : old)); // (A1)
     if (old >= 0 || rows.length < rowsPerRead) break;
@@ -33,7 +37,14 @@ export async function trimAudit(
   if (upTo < oldest.seq) return 0;
   await auditLog.remove(tenant, upTo);
   const outcome = `rows ${oldest.seq} to ${upTo}`;
-  const entry = { actor: 'retention', action: 'audit.trimmed', target: null, from: null, outcome, requestId: null } as const;
+  const entry = {
+    actor: 'retention',
+    action: 'audit.trimmed',
+    target: null,
+    from: null,
+    outcome,
+    requestId: null,
+  } as const;
   await audit.record({ tenant, ...entry });
   return upTo - oldest.seq + 1;
 }

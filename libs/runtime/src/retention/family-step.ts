@@ -1,8 +1,8 @@
 // What becomes of a family of threads next, as a function of its rows: the pure part of retention.
 //
 // Invariants:
-//   F1. A family goes as a whole, and only while every thread of it rests: idle or closed, with no event since `before`.
-//       A thread that was woken, or that another family begins with, keeps all of them.
+//   F1. A family goes as a whole, and only while every thread of it rests: idle or closed, with no event since
+//       `before`. A thread that was woken, or that another family begins with, keeps all of them.
 //   F2. A thread is marked before it is closed, and closed and marked for `leavingMs` before it is removed. A mark in
 //       the future is of a clock that was set back: it is set anew.
 import type { RestingThread } from '@dormouse/ports';

@@ -13,7 +13,15 @@
 //   V5. A thread that does not close has something open that its row does not show, or its input was lost: its row is
 //       written anew from the log, and it is left alone for `aloneMs` or gets its input again.
 import { createBoundedMap } from '@dormouse/collections';
-import type { Clock, InputBus, RestingThreads, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type {
+  Clock,
+  InputBus,
+  RestingThreads,
+  Snapshots,
+  ThreadDirectory,
+  ThreadKey,
+  ThreadLog,
+} from '@dormouse/ports';
 import { inputIds, restsSince, statusOf } from '@dormouse/thread';
 import { loadThread } from '../log/thread-reader.ts';
 import { familyStep, type FamilyThread } from './family-step.ts';
@@ -74,7 +82,12 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
   }
 
   /** The root first: what a child says to a closed parent wakes nothing. */
-  async function endAll(tenant: string, family: string, threads: readonly FamilyThread[], before: number): Promise<void> {
+  async function endAll(
+    tenant: string,
+    family: string,
+    threads: readonly FamilyThread[],
+    before: number,
+  ): Promise<void> {
     const open = threads.filter(({ status }) => status !== 'closed');
     const rootFirst = [...open].sort((one, other) => Number(other.thread === family) - Number(one.thread === family));
     for (const { thread, leavingAt } of rootFirst) {

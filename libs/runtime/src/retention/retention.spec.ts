@@ -4,7 +4,16 @@ import { newTenant, noMetrics, type TenantRecord, type ThreadKey, type ThreadRow
 import { inputIds, type ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createAuditor } from '../audit/auditor.ts';
-import { type Actor, key, message, newRow, opened, opening, type Stage, type StageOptions } from '../thread-processor/spec/processor-stage.ts';
+import {
+  type Actor,
+  key,
+  message,
+  newRow,
+  opened,
+  opening,
+  type Stage,
+  type StageOptions,
+} from '../thread-processor/spec/processor-stage.ts';
 import type { Service } from '../service.ts';
 import { createRetention } from './retention.ts';
 
@@ -99,7 +108,11 @@ describe('retention', () => {
     // As the sweep would, up to its input: the mark is there, the message comes before it is decided.
     await ports.restingThreads.leave(key.tenant, [key.thread], stage.clock.now());
     const { leavingAt = 0 } = (await rowOf(here)) ?? {};
-    const end: ThreadInput = { kind: 'RetentionEnd', id: inputIds.retentionEnd(String(leavingAt)), restingSince: leavingAt - 30 * day };
+    const end: ThreadInput = {
+      kind: 'RetentionEnd',
+      id: inputIds.retentionEnd(String(leavingAt)),
+      restingSince: leavingAt - 30 * day,
+    };
     await Promise.all([ports.inputs.publish(key, message('msg_2')), ports.inputs.publish(key, end)]);
     const service = here.sweep();
     await service.start();
@@ -153,12 +166,9 @@ describe('retention', () => {
   it('(F1) keeps what another family begins with, until that goes itself', async () => {
     const here = await at();
     const { stage, ports } = here;
-    const fork = await another(
-      here,
-      'thr_fork',
-      { forkedFrom: key.thread },
-      { fork: { from: { threadId: key.thread, position: 3 }, askAgain: false } } as object,
-    );
+    const fork = await another(here, 'thr_fork', { forkedFrom: key.thread }, {
+      fork: { from: { threadId: key.thread, position: 3 }, askAgain: false },
+    } as object);
     await stage.clock.jump(20 * day);
     await ports.inputs.publish(fork, { kind: 'CloseRequest', id: 'c:x', requestId: 'req_x' });
     const service = here.sweep();
@@ -223,7 +233,11 @@ describe('retention', () => {
     const { stage, ports } = here;
     const ahead = stage.clock.now() + 400 * day;
     await ports.restingThreads.leave(key.tenant, [key.thread], ahead); // by a process with that clock
-    await ports.inputs.publish(key, { kind: 'RetentionEnd', id: inputIds.retentionEnd(String(ahead)), restingSince: ahead });
+    await ports.inputs.publish(key, {
+      kind: 'RetentionEnd',
+      id: inputIds.retentionEnd(String(ahead)),
+      restingSince: ahead,
+    });
     const service = here.sweep();
     await service.start();
     await minutes(here, 60);
@@ -252,7 +266,13 @@ describe('retention', () => {
     const here = await at();
     const { stage, ports } = here;
     const schedule = { cron: '0 9 1 1 *', timeZone: 'UTC', message: 'A new year.', missed: 'skip' } as const;
-    await ports.inputs.publish(key, { kind: 'ScheduleRequest', id: 'c:s', requestId: 'req_s', scheduleId: 'sch_1', schedule });
+    await ports.inputs.publish(key, {
+      kind: 'ScheduleRequest',
+      id: 'c:s',
+      requestId: 'req_s',
+      scheduleId: 'sch_1',
+      schedule,
+    });
     await stage.clock.advance(5_000);
     const service = here.sweep();
     await service.start();

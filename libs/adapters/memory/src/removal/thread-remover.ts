@@ -86,7 +86,15 @@ function unlabel({ directory }: Removable, key: ThreadKey): number {
   const row = directory.get(nameOf(key));
   if (row === undefined) return 0;
   const { firstWords, waitingOn, ...rest } = row;
-  const labels = [row.title, row.userId, row.externalId, row.opening, firstWords, waitingOn, ...Object.keys(row.metadata)];
+  const labels = [
+    row.title,
+    row.userId,
+    row.externalId,
+    row.opening,
+    firstWords,
+    waitingOn,
+    ...Object.keys(row.metadata),
+  ];
   if (labels.every((label) => label === null || label === undefined)) return 0;
   const none = { title: null, userId: null, externalId: null, opening: null, metadata: {} };
   directory.set(nameOf(key), { ...rest, ...none });
@@ -97,7 +105,15 @@ function removeRest(durable: Removable, key: ThreadKey): Removed {
   const { log, ledger, registry, callbackCounts, directory } = durable;
   const commits = log.commits(key);
   const bytes = commits.reduce((size, { body }) => size + body.length, 0);
-  const named = [ledger.entries, ledger.attempts, callbackCounts, registry.held.threads, log.owed, log.threads, directory];
+  const named = [
+    ledger.entries,
+    ledger.attempts,
+    callbackCounts,
+    registry.held.threads,
+    log.owed,
+    log.threads,
+    directory,
+  ];
   const rows = commits.length + removeNamed(named as readonly Map<string, unknown>[], key);
   forgetWaits(directory, key);
   for (const [nth, commit] of log.arrived.entries())

@@ -43,7 +43,9 @@ export function createBlobs(server: MongoServer): Blobs {
             filter: { _id, threads: { $exists: true }, [full]: { $exists: false } },
             update: { $addToSet: { threads: thread } },
           };
-    const { matchedCount } = await server.write(() => blobs.collection.updateOne(change.filter as object, change.update));
+    const { matchedCount } = await server.write(() =>
+      blobs.collection.updateOne(change.filter as object, change.update),
+    );
     if (matchedCount === 1) return true;
     // (B2) also for one that too many threads have named
     const { matchedCount: there } = await server.write(() => blobs.updateOne({ _id }, { $unset: { threads: '' } }));

@@ -19,17 +19,12 @@ export interface RestingThread extends RestingRoot {
   readonly leavingAt: number | null;
 }
 
-/** Threads that are being removed, or idle and closed ones without a subscription and without an event since `before`. */
+/** Threads that are being removed, or idle and closed ones without a subscription or an event since `before`. */
 export type RootsWanted = 'leaving' | { readonly before: number };
 
 export interface RestingThreads {
   /** Roots of families, the longest at rest first, behind one of them. (Q1) */
-  roots(
-    tenant: string,
-    wanted: RootsWanted,
-    after: RestingRoot | null,
-    limit: number,
-  ): Promise<readonly RestingRoot[]>;
+  roots(tenant: string, wanted: RootsWanted, after: RestingRoot | null, limit: number): Promise<readonly RestingRoot[]>;
   /** Every thread of the family, by their ids, behind one of them. (Q1) */
   family(tenant: string, family: string, after: string | null, limit: number): Promise<readonly RestingThread[]>;
   /** Whether a thread of another family begins with the history of one of these. */

@@ -46,12 +46,7 @@ async function storeItem(blobs: Blobs, key: ThreadKey, item: MessageItem): Promi
   return { type: 'image', mediaType: item.mediaType, blob, bytes: bytes.length };
 }
 
-async function put(
-  blobs: Blobs,
-  { tenant, thread }: ThreadKey,
-  bytes: Uint8Array,
-  mediaType: string,
-): Promise<string> {
+async function put(blobs: Blobs, { tenant, thread }: ThreadKey, bytes: Uint8Array, mediaType: string): Promise<string> {
   const sha256 = hash('sha256', bytes);
   await blobs.put(tenant, sha256, bytes, mediaType, thread); // (M3)
   return sha256;

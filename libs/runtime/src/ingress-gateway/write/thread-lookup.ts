@@ -10,7 +10,7 @@
 //       which owes it to that commit, has not come to it yet. What was imported owes nothing, and names threads of
 //       elsewhere.
 //   W4. A closed thread that is being removed is not found. What was seen is remembered for `threadRememberedMs`: from
-//       then on no process takes anything for a thread that leaves. (retention-visit V3)
+//       then on no process takes anything for a thread that leaves. (family-visit V3)
 import { ThreadMap } from '@dormouse/collections';
 import { type Clock, type Commit, type InputBus, type ThreadDirectory, type ThreadKey } from '@dormouse/ports';
 import { childRow } from '../../log/child-row.ts';

@@ -7,7 +7,7 @@
 //       K1)
 //   T4. A thread that the tenant's quotas leave no room for is refused; one that is there already is answered as ever.
 //   T5. A fork of a thread that has been gone since its row was written is undone: a removal that was asked before has
-//       not seen it. (retention-visit V4)
+//       not seen it. (family-visit V4)
 //   T3. A fork uses its agent's version as it is here: what an imported log says about it is not trusted.
 import { canonicalJson } from '@dormouse/json';
 import type {

@@ -13,7 +13,9 @@ const fields = { _id: 0, thread: 1, status: 1, updatedAt: 1, leavingAt: 1 } as c
 export function createRestingThreads(server: MongoServer): RestingThreads {
   const threads = () => server.connection.collection<Row>('threads');
   const find = (filter: object, order: Readonly<Record<string, 1>>, limit: number): Promise<Row[]> =>
-    server.read(() => threads().find(filter, { projection: fields }).sort(order).limit(limit).toArray()) as Promise<Row[]>;
+    server.read(() => threads().find(filter, { projection: fields }).sort(order).limit(limit).toArray()) as Promise<
+      Row[]
+    >;
   const rowOf = (tenant: string, thread: string): object => ({ _id: idOf(tenant, thread), tenant });
 
   return {

@@ -35,8 +35,7 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
 
   async function deleteFrom(names: readonly string[], filter: object): Promise<number> {
     let rows = 0;
-    for (const name of names)
-      rows += (await server.write(() => collection(name).deleteMany(filter))).deletedCount;
+    for (const name of names) rows += (await server.write(() => collection(name).deleteMany(filter))).deletedCount;
     return rows;
   }
 

@@ -159,7 +159,7 @@ type Parameters = readonly SQLInputValue[];
 interface Way<Row> {
   readonly select: string;
   readonly first: Parameters;
-  next(row: Row): Parameters;
+  readonly next: (row: Row) => Parameters;
 }
 
 interface CallRow {
