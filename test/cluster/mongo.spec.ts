@@ -21,6 +21,8 @@ import {
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
+  threadRemoverContract,
+  restingThreadsContract,
   tenantsContract,
   threadDirectoryContract,
   threadLogContract,
@@ -127,6 +129,14 @@ withServices(['mongo'], ({ mongo }) => {
     fresh((stores) => ({ port: stores.heldThreads })),
   );
   tenantEraserContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
+  );
+  threadRemoverContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
+  );
+  restingThreadsContract(
     'mongo',
     fresh((stores) => ({ port: stores })),
   );

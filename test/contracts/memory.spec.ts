@@ -30,6 +30,8 @@ import {
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
+  threadRemoverContract,
+  restingThreadsContract,
   tenantsContract,
   threadDirectoryContract,
   threadLogContract,
@@ -142,6 +144,14 @@ heldThreadsContract(
   fresh('standalone', (ports) => ({ port: ports.heldThreads })),
 );
 tenantEraserContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
+);
+threadRemoverContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
+);
+restingThreadsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports })),
 );

@@ -23,6 +23,8 @@ import {
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
+  threadRemoverContract,
+  restingThreadsContract,
   tenantsContract,
   threadDirectoryContract,
   threadLogContract,
@@ -114,6 +116,14 @@ heldThreadsContract(
   fresh((stores) => ({ port: stores.heldThreads })),
 );
 tenantEraserContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
+);
+threadRemoverContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
+);
+restingThreadsContract(
   'sqlite',
   fresh((stores) => ({ port: stores })),
 );

@@ -1,6 +1,12 @@
 // Payloads too large for the log, by SHA-256 of their bytes. Content-addressed: storing twice is storing once.
+//
+// Contract (contracts/blobs.contract.ts, contracts/thread-remover.contract.ts):
+//   B1. A blob goes with the last of the threads that its puts have named. One that was put without a thread stays as
+//       long as its tenant.
 export interface Blobs {
-  /** Resolves when durable: true when it was not there before. */
-  put(tenant: string, sha256: string, bytes: Uint8Array, mediaType: string): Promise<boolean>;
+  /**
+   * Resolves when durable: true when it was not there before. `thread`: whose log is going to name it. (B1)
+   */
+  put(tenant: string, sha256: string, bytes: Uint8Array, mediaType: string, thread?: string): Promise<boolean>;
   get(tenant: string, sha256: string): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | null>;
 }

@@ -3,6 +3,7 @@
 // Invariants:
 //   J1. A row's name is its tenant and its number, so that the server gives each number once. Rows are inserted in
 //       order and up to the first that fails: none is stored behind a gap.
+//   J2. A number that was removed is taken: a row is inserted only where the row before it is there, or none at all.
 import type { AuditLog, AuditRow } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
@@ -30,8 +31,14 @@ export function createAuditLog(server: MongoServer): AuditLog {
   const documentOf = (tenant: string, row: AuditRow): AuditDocument => ({
     ...{ ...row, _id: idOf(tenant, String(row.seq)), tenant, at: Date.parse(row.at) },
   });
+  async function isNext(tenant: string, seq: number): Promise<boolean> {
+    if (seq > 1) return (await server.read(() => rows.findOne({ _id: idOf(tenant, String(seq - 1)) }).lean())) !== null;
+    return (await server.read(() => rows.findOne({ tenant }).lean())) === null;
+  }
+
   return {
     append: async (tenant, given) => {
+      if (!(await isNext(tenant, given[0]?.seq ?? 1))) return false; // (J2)
       try {
         await server.write(() =>
           rows.insertMany(
@@ -66,6 +73,12 @@ export function createAuditLog(server: MongoServer): AuditLog {
           .lean(),
       );
       return found.map(rowOf);
+    },
+    remove: async (tenant, upTo) => {
+      const [last] = await server.read(() => rows.find({ tenant }).sort({ seq: -1 }).limit(1).lean());
+      if (last === undefined) return;
+      const before = { tenant, seq: { $lte: Math.min(upTo, last.seq - 1) } };
+      await server.write(() => rows.deleteMany(before));
     },
   };
 }
