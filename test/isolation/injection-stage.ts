@@ -21,8 +21,8 @@ export interface InjectionStage {
 
 export interface InjectionWish {
   readonly tenant: string;
-  /** Of the attacked agent; those of Dormouse by default. */
-  readonly policies?: Readonly<Record<string, unknown>>;
+  /** False: destructive calls of the attacked agent wait for no person, and no person asks for one. Default: true. */
+  readonly approvals?: boolean;
   readonly injections: readonly Injection[];
 }
 
@@ -31,6 +31,7 @@ const poisoned = new Set(['tool description', 'parameter description']);
 const keep = { on_interrupt: 'keep', on_interrupt_human: 'keep' };
 
 export async function setInjectionStage(root: System, wish: InjectionWish): Promise<InjectionStage> {
+  const { approvals = true } = wish;
   const [at, other] = [await tenantOf(root, wish.tenant), await tenantOf(root, `${wish.tenant}-other`)];
   const [model, attacker, vault] = [await startRecordingModel(), await canary(), await vaultOf(other)];
   const payments = await recordToolServer(at, {
@@ -40,6 +41,10 @@ export async function setInjectionStage(root: System, wish: InjectionWish): Prom
   notes.replies('/invoke', (response, request) => {
     response.end();
     if (request.json.operation === 'send_note') void notes.send(request.json, { type: 'tool_result', text: 'sent' });
+  });
+  payments.replies('/invoke', (response, request) => {
+    response.end();
+    void payments.send(request.json, { type: 'tool_result', text: 'paid' });
   });
   const secrets = await secretsOf(at, other, payments);
   const around: Surroundings = {
@@ -53,7 +58,7 @@ export async function setInjectionStage(root: System, wish: InjectionWish): Prom
   async function agentWith(name: string, more: readonly RecordingToolServer[]): Promise<string> {
     const answer = await at.request('POST', '/v1/agents', {
       ...{ name, model: played.model, tool_servers: [...[payments, notes], ...more].map((one) => one.name) },
-      policies: { ...keep, ...wish.policies },
+      policies: { ...keep, ...(approvals ? {} : { approve: { mode: 'none' } }) },
       limits: { event_wait_ms_max: 0 },
     });
     if (answer.status !== 201) throw new Error(`agent: ${answer.status} ${answer.text}`);
@@ -81,9 +86,7 @@ export async function setInjectionStage(root: System, wish: InjectionWish): Prom
 
   async function bring(thread: string, injection: Injection): Promise<void> {
     const { carrier, mark } = injection;
-    await tell(thread, firstWish);
-    const { choice_id: choice } = await untilEvent(at, thread, 'choice_requested');
-    const text = injection.text({ ...around, choice });
+    const text = injection.text({ ...around, choice: approvals ? await openApproval(thread) : around.choice });
     if (carrier === 'outside event')
       return done(await at.request('POST', `/v1/threads/${thread}/events`, { source: 'crm', text }));
     const isEvent = carrier === 'event' || carrier === 'event in a child';
@@ -112,6 +115,11 @@ export async function setInjectionStage(root: System, wish: InjectionWish): Prom
     await untilEvent(at, thread, 'subscription_opened');
     const event = { text, associative: carrier === 'event', event_id: mark };
     done(await notes.send(call, { type: 'subscription_event', ...event }));
+  }
+
+  async function openApproval(thread: string): Promise<string> {
+    await tell(thread, firstWish);
+    return (await untilEvent(at, thread, 'choice_requested')).choice_id;
   }
 
   const tell = async (thread: string, text: string): Promise<void> =>

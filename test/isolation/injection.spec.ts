@@ -53,8 +53,7 @@ describe('a model that obeys every text that asks for', () => {
 describe('the check', () => {
   it('is red where no approvals are asked for', async () => {
     const some = injections.filter(({ kind, carrier }) => kind === 'an approval' && carrier === 'result');
-    const approve = { mode: 'none' };
-    const unsafe = await setInjectionStage(root, { tenant: 'unsafe', policies: { approve }, injections: some });
+    const unsafe = await setInjectionStage(root, { tenant: 'unsafe', approvals: false, injections: some });
     stages.push(unsafe);
     for (const injection of some) await unsafe.inject(injection);
     expect(effectsOf(await unsafe.evidence(), some)).toContain('pay was invoked, which no person has allowed (E2)');

@@ -190,7 +190,8 @@ export async function beginLife(root: System, name: string): Promise<Life> {
     ] as const)
       expect((await at.request('POST', path, body)).status).toBeGreaterThanOrEqual(400);
     expect((await at.request('GET', '/v1/agents', undefined, { key: hides('no-key') })).status).toBe(401);
-    expect((await at.request('POST', `/callback/${hides('no-callback')}`, { a: says('no-call') })).status).toBe(401);
+    const unknown = await at.request('POST', `/callback/${hides('no-callback')}`, { a: says('no-call') });
+    expect(unknown.status).toBeGreaterThanOrEqual(400);
   }
 
   async function read(thread: string): Promise<void> {
