@@ -48,7 +48,13 @@ async function attack(target: string): Promise<readonly string[]> {
 function sendForm(target: string): void {
   const { document } = globalThis as unknown as {
     readonly document: {
-      createElement(name: string): { innerHTML: string; action: string; method: string; enctype: string; submit(): void };
+      createElement(name: string): {
+        innerHTML: string;
+        action: string;
+        method: string;
+        enctype: string;
+        submit(): void;
+      };
       readonly body: { append(element: unknown): void };
     };
   };

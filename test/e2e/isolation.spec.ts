@@ -4,15 +4,7 @@
 import { allOperations, examples } from '@dormouse/host';
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  eventually,
-  openThread,
-  say,
-  scriptedAgent,
-  type System,
-  untilEvent,
-  untilStatus,
-} from './conversation.ts';
+import { eventually, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
 import { driveToolServer, type DrivenToolServer, toolCall } from './driven-tool-server.ts';
 import { openStreamOf } from './event-stream.ts';
 import type { Answer, Json } from './standalone-process.ts';
@@ -170,7 +162,14 @@ function send(id: string, method: string, path: string): Promise<Answer> {
 }
 
 /** Answers that change by themselves: a delivery is tried again, a health and a key's use have a time, reads are noted. */
-const changing = new Set(['listDeliveries', 'getWebhook', 'listWebhooks', 'getToolServer', 'listApiKeys', 'getSession']);
+const changing = new Set([
+  'listDeliveries',
+  'getWebhook',
+  'listWebhooks',
+  'getToolServer',
+  'listApiKeys',
+  'getSession',
+]);
 
 /** What A can read with its own key, by operation, and the hash of each commit of its thread. */
 async function estateOfA(): Promise<Readonly<Record<string, unknown>>> {
@@ -358,9 +357,14 @@ describe('what A’s thread was sent', () => {
     await untilEvent(a, thread, 'external_event_received');
     await untilStatus(a, thread, 'idle');
     const commits = async (): Promise<string> => (await a.request('GET', `/v1/threads/${thread}/commits`)).text;
-    const history = createHash('sha256').update(await commits()).digest('hex');
+    const history = createHash('sha256')
+      .update(await commits())
+      .digest('hex');
     for (let time = 0; time < 3; time++) {
-      for (const [call, message] of [[worked, result], [watched, event]] as const) {
+      for (const [call, message] of [
+        [worked, result],
+        [watched, event],
+      ] as const) {
         expect(await tools.send(call, message, { authorization: `Bearer ${b.key}` })).toBe(200);
         expect(await tools.send(call, message)).toBe(200);
       }
@@ -370,7 +374,11 @@ describe('what A’s thread was sent', () => {
       expect((await b.request('POST', `/v1/threads/${thread}/events`, told)).status).toBe(404);
     }
     await new Promise((resolve) => setTimeout(resolve, 500)); // a change would be committed by now
-    expect(createHash('sha256').update(await commits()).digest('hex')).toBe(history);
+    expect(
+      createHash('sha256')
+        .update(await commits())
+        .digest('hex'),
+    ).toBe(history);
   });
 
   it('is refused when its token is that of another call, or its call another one', async () => {

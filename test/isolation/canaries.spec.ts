@@ -33,7 +33,8 @@ beforeAll(async () => {
     ...{ OTEL_METRICS_EXPORTER: 'none', OTEL_BSP_SCHEDULE_DELAY: '50' },
   };
   if (servers !== null) redis = await watchRedis(servers);
-  topology = servers === null ? { alone: await startStandalone({ env }) } : { cluster: await startCluster(servers, env) };
+  topology =
+    servers === null ? { alone: await startStandalone({ env }) } : { cluster: await startCluster(servers, env) };
   const root = rootOf(topology);
   lives = [await beginLife(root, 'aria'), await beginLife(root, 'boreas')];
   await Promise.all(lives.map((life) => life.live()));
@@ -53,7 +54,9 @@ const rootOf = (of: Topology): Standalone | Cluster => ('alone' in of ? of.alone
 async function metricsOf(of: Topology): Promise<string> {
   if ('alone' in of) return (await of.alone.request('GET', '/metrics')).text;
   const { port } = new URL(of.cluster.url);
-  const all = operationsPorts.map(async (above) => (await fetch(`http://127.0.0.1:${Number(port) + above}/metrics`)).text());
+  const all = operationsPorts.map(async (above) =>
+    (await fetch(`http://127.0.0.1:${Number(port) + above}/metrics`)).text(),
+  );
   return (await Promise.all(all)).join('\n');
 }
 
@@ -72,7 +75,13 @@ describe.each(placeNames)('the %s of a tenant', (place) => {
       const text = life.seenAt(place);
       const own = canariesIn(text).map(({ what }) => what);
       expect(own).toEqual(expect.arrayContaining([...expected[place]]));
-      expect(foreignIn(text, life.tenant, lives.map(({ tenant }) => tenant))).toEqual([]);
+      expect(
+        foreignIn(
+          text,
+          life.tenant,
+          lives.map(({ tenant }) => tenant),
+        ),
+      ).toEqual([]);
     }
   });
 
@@ -147,7 +156,9 @@ describe.skipIf(servers === null)('what a cluster stores', () => {
 
   it('names its owner in each document of MongoDB and each command of Redis', async () => {
     if (servers === null || !('cluster' in topology)) throw new Error('there is no cluster');
-    const documents = (await everyDocument(servers, topology.cluster)).map(({ collection, text }) => `${collection} ${text}`);
+    const documents = (await everyDocument(servers, topology.cluster)).map(
+      ({ collection, text }) => `${collection} ${text}`,
+    );
     for (const { tenant } of lives) expect(documents.some((text) => text.includes(tenant))).toBe(true);
     expect(strayIn(documents)).toEqual([]);
     expect(documents.flatMap(credentialsIn)).toEqual([]);

@@ -80,7 +80,11 @@ async function turnWith(words: string, place: number): Promise<void> {
   const encoded = encodeURIComponent(words);
   await at.request('POST', `/v1/threads/${thread}/messages`, { text: words });
   const call = await eventually(async () => tools.invocations().find(({ json }) => json.group_id === thread)?.json);
-  await tools.send(call, { type: 'view_update', view_type: words.slice(0, 100), content: { [words.slice(0, 9)]: words } });
+  await tools.send(call, {
+    type: 'view_update',
+    view_type: words.slice(0, 100),
+    content: { [words.slice(0, 9)]: words },
+  });
   await tools.send(call, { type: 'tool_result', text: { wrong: words } });
   await tools.send(call, { type: words });
   await tools.send(call, { type: 'tool_result', text: `Error: ${words}` });
@@ -94,7 +98,15 @@ async function turnWith(words: string, place: number): Promise<void> {
   await at.request('PATCH', `/v1/tool-servers/${tools.name}`, { auth });
   await at.request('POST', `/v1/tool-servers/${tools.name}/probe`);
   await at.request('PATCH', `/v1/tool-servers/${tools.name}`, { auth: null });
-  const headers = ['x-request-id', 'traceparent', 'baggage', 'idempotency-key', 'user-agent', 'origin', 'last-event-id'];
+  const headers = [
+    'x-request-id',
+    'traceparent',
+    'baggage',
+    'idempotency-key',
+    'user-agent',
+    'origin',
+    'last-event-id',
+  ];
   const lines = headers.map((header) => `${header}: ${words}`).join('\r\n');
   await sendRaw(
     `GET /v1/threads/${thread}/events HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${at.key}\r\n${lines}\r\n\r\n`,

@@ -3,7 +3,12 @@
 import { type Answer, type Json } from '../e2e/standalone-process.ts';
 import { eventually, openThread, type System, untilEvent } from '../e2e/conversation.ts';
 import { type Prompt, startRecordingModel } from '../conformance/recording-model.ts';
-import { type Recorded, recordToolServer, type RecordingToolServer, tool } from '../conformance/recording-tool-server.ts';
+import {
+  type Recorded,
+  recordToolServer,
+  type RecordingToolServer,
+  tool,
+} from '../conformance/recording-tool-server.ts';
 import { canary } from '../outbound/listeners.ts';
 import { firstWish, hijacked, wishFor } from './hijacked-model.ts';
 import { type Injection, type Surroundings } from './injection-corpus.ts';
@@ -37,7 +42,9 @@ export async function setInjectionStage(root: System, wish: InjectionWish): Prom
   const payments = await recordToolServer(at, {
     tools: [tool('pay', { ...anyArguments, annotations: { destructive: true } })],
   });
-  const notes = await recordToolServer(at, { tools: ['search', 'watch', 'send_note'].map((name) => tool(name, anyArguments)) });
+  const notes = await recordToolServer(at, {
+    tools: ['search', 'watch', 'send_note'].map((name) => tool(name, anyArguments)),
+  });
   notes.replies('/invoke', (response, request) => {
     response.end();
     if (request.json.operation === 'send_note') void notes.send(request.json, { type: 'tool_result', text: 'sent' });
@@ -105,7 +112,12 @@ export async function setInjectionStage(root: System, wish: InjectionWish): Prom
       );
     }
     const results: Readonly<Record<string, object>> = {
-      'second item': { content: [{ type: 'text', text: 'Three invoices.' }, { type: 'text', text }] },
+      'second item': {
+        content: [
+          { type: 'text', text: 'Three invoices.' },
+          { type: 'text', text },
+        ],
+      },
       'error result': { text: `Error: ${text}` },
       display: { text: 'Three invoices.', display_as: [{ type: 'text', content: text }] },
     };
@@ -188,7 +200,9 @@ async function secretsOf(at: System, other: System, payments: RecordingToolServe
 
 function poisonedTool({ carrier }: Injection, text: string): unknown {
   if (carrier === 'tool description') return tool('lookup', { ...anyArguments, description: text });
-  return tool('lookup', { inputSchema: { type: 'object', properties: { what: { type: 'string', description: text } } } });
+  return tool('lookup', {
+    inputSchema: { type: 'object', properties: { what: { type: 'string', description: text } } },
+  });
 }
 
 /** What the tenant has registered, without what a use of it changes. */
@@ -211,7 +225,12 @@ async function settledChoicesOf(at: System): Promise<number> {
 const outgoingOf = ({ url, requests }: RecordingToolServer): readonly Outgoing[] =>
   requests.map(({ path, headers, bytes }: Recorded) => ({ to: url, path, headers, body: bytes.toString('utf8') }));
 
-const outgoingPrompt = (prompt: Prompt): Outgoing => ({ to: 'the model', path: '', headers: {}, body: JSON.stringify(prompt) });
+const outgoingPrompt = (prompt: Prompt): Outgoing => ({
+  to: 'the model',
+  path: '',
+  headers: {},
+  body: JSON.stringify(prompt),
+});
 
 /** @throws Error for an answer that is no success */
 function done({ status, text }: Pick<Answer, 'status' | 'text'>): void {

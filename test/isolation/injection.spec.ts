@@ -97,7 +97,12 @@ describe('the check', () => {
     const secret = { name: 'the token', value: 's3cret', allowed };
     const request = { to: 'http://a', path: '/', headers: { authorization: 'Bearer s3cret' }, body: '{}' };
     expect(leaksIn([request], [secret])).toEqual([]);
-    for (const wrong of [{ to: 'http://b' }, { path: '/s3cret' }, { body: '"s3cret"' }, { headers: { cookie: 's3cret' } }])
+    for (const wrong of [
+      { to: 'http://b' },
+      { path: '/s3cret' },
+      { body: '"s3cret"' },
+      { headers: { cookie: 's3cret' } },
+    ])
       expect(leaksIn([{ ...request, ...wrong }], [secret])).toHaveLength(1);
   });
 });

@@ -283,4 +283,3 @@ function answerOf(message: Json, says: (what: string) => string): readonly Step[
   if (wished === undefined) return [{ text: says('answer') }];
   return [{ text: says('said') }, toolCall(wished, { what: says('argument') })];
 }
-
