@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cluster, startCluster } from '../cluster/cluster-process.ts';
 import { everyDocument, everyRecord, type RedisWatch, textOfRecord, watchRedis } from '../cluster/stored-bytes.ts';
+import { eventually } from '../e2e/conversation.ts';
 import { type Standalone, startStandalone } from '../e2e/standalone-process.ts';
 import { endSystems } from '../e2e/system.ts';
 import { servicesOrSkipFile } from '../services/needed-services.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   lives = [await beginLife(root, 'aria'), await beginLife(root, 'boreas')];
   await Promise.all(lives.map((life) => life.live()));
   metrics = await metricsOf(topology);
-  await expect.poll(() => receiver.spans.length).toBeGreaterThan(50);
+  await eventually(async () => receiver.spans.length > 50);
   await new Promise((resolve) => setTimeout(resolve, 1_000)); // the last spans are on their way
 });
 afterAll(async () => {

@@ -57,12 +57,12 @@ afterAll(async () => {
 /** A request as bytes: a client of HTTP would refuse to send these headers. */
 function sendRaw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(at.url);
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     let answer = '';
     const socket = connect(Number(port), hostname, () => socket.end(Buffer.from(bytes, 'latin1')));
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
     socket.on('close', () => resolve(answer));
-    socket.on('error', reject);
+    socket.on('error', () => resolve(answer)); // it hangs up on what is too large
   });
 }
 
@@ -77,7 +77,7 @@ async function turnWith(words: string, place: number): Promise<void> {
   expect(refused.status).toBeGreaterThanOrEqual(400);
   const thread = await openThread(at, name, {});
   await at.request('PATCH', `/v1/threads/${thread}`, labels);
-  const encoded = encodeURIComponent(words);
+  const encoded = encodeURIComponent(words.slice(0, 500)); // a longer path is another refusal
   await at.request('POST', `/v1/threads/${thread}/messages`, { text: words });
   const call = await eventually(async () => tools.invocations().find(({ json }) => json.group_id === thread)?.json);
   await tools.send(call, {
