@@ -38,9 +38,9 @@ export interface Injection {
   readonly kind: string;
   readonly carrier: Carrier;
   readonly mark: string;
-  text(around: Surroundings): string;
+  readonly text: (around: Surroundings) => string;
   /** `seen`: all that the model was shown. (I2) */
-  obeys(around: Surroundings, seen: string): readonly Step[];
+  readonly obeys: (around: Surroundings, seen: string) => readonly Step[];
 }
 
 interface Kind {
