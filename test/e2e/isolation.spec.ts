@@ -161,7 +161,7 @@ function send(id: string, method: string, path: string): Promise<Answer> {
   return b.request(method, pathOf(path), bodyOf(id), { headers: { 'idempotency-key': idempotencyKey } });
 }
 
-/** Answers that change by themselves: a delivery is tried again, a health and a key's use have a time, a read is noted. */
+/** Answers that change by themselves: a delivery is tried again, a health and the use of a key have a time. */
 const changing = new Set([
   'listDeliveries',
   'getWebhook',

@@ -163,7 +163,8 @@ describe.skipIf(servers === null)('what a cluster stores', () => {
     for (const { tenant } of lives) expect(documents.some((text) => text.includes(tenant))).toBe(true);
     expect(strayIn(documents)).toEqual([]);
     expect(documents.flatMap(credentialsIn)).toEqual([]);
-    const commands = redis?.commands ?? [];
+    // A script carries steps of several threads: each is a command of its own behind it.
+    const commands = (redis?.commands ?? []).filter((command) => !/^eval/i.test(command));
     expect(commands.some((command) => lives.some(({ tenant }) => command.includes(tenant)))).toBe(true);
     expect(strayIn(commands)).toEqual([]);
     expect(commands.flatMap(credentialsIn)).toEqual([]);

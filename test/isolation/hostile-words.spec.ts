@@ -1,5 +1,5 @@
-// Words that try to end a line, a header or a string wherever a client, a tool or a sender may put words: every log line
-// stays one JSON object, and no answer and no request of ours has a header that they name.
+// Words that try to end a line, a header or a string wherever a client, a tool or a sender may put words: every log
+// line stays one JSON object, and no answer and no request of ours has a header that they name.
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordToolServer, type RecordingToolServer, tool } from '../conformance/recording-tool-server.ts';

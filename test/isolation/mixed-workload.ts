@@ -1,7 +1,7 @@
 // A tenant that uses everything, with a canary in each content and a hidden word in each credential: threads, tools,
 // approvals, links, logins, questions, views, subscriptions, children, events from outside, sources, schedules,
-// webhooks, tokens, and what goes wrong with each. All that reaches the tenant, its model, its tools and its webhooks is
-// kept as text.
+// webhooks, tokens, and what goes wrong with each. All that reaches the tenant, its model, its tools and its webhooks
+// is kept as text.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { startRecordingModel } from '../conformance/recording-model.ts';

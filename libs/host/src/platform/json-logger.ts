@@ -52,7 +52,10 @@ function traceFields(): object {
 const credentials =
   /(\/(?:callback|answer)\/(?!\{token\})|\/hooks\/[^\s/]+\/(?!\{token\})|access_token=|bearer\s+|\b(?:dmk|dtt|dal|whsec)_)[^\s"'&]+/gi;
 
-/** Paths of callbacks, answer links and sources, tokens in queries and whatever has the form of a key never reach a log. I-23 */
+/**
+ * Paths of callbacks, answer links and sources, tokens in queries, bearer credentials and whatever has the form of a
+ * key never reach a log. I-23
+ */
 export function redacted(fields: LogFields = {}): LogFields {
   const entries = Object.entries(fields).map(
     ([name, value]) =>

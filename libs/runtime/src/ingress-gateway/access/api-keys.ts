@@ -11,8 +11,8 @@
 //       of its key. A note that is lost costs nothing but the note.
 //   A5. A key grants nothing that it lacks: no scope, and no agent.
 //   A6. A key that is rerolled has a successor before it ends: one of the two is good at every moment.
-//   A7. A key that is not in force costs one read, by the hash of all of it, whatever is wrong with it. Its prefix is for
-//       people, and no key is found by it.
+//   A7. A key that is not in force costs one read, by the hash of all of it, whatever is wrong with it. Its prefix is
+//       for people, and no key is found by it.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
