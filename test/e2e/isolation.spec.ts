@@ -262,8 +262,8 @@ describe('B, with what belongs to A,', () => {
       }),
     );
     const seen: Json[] = [];
-    const reading = streams.map(async ({ next }) => {
-      for (let frame = await next(); frame !== null; frame = await next()) seen.push(frame.data);
+    const reading = streams.map(async (stream) => {
+      for (let frame = await stream.next(); frame !== null; frame = await stream.next()) seen.push(frame.data);
     });
     await openThread(b, agent);
     await new Promise((resolve) => setTimeout(resolve, 2_000)); // a place of A may be behind all of B, or before it
