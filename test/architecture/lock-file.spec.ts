@@ -43,6 +43,15 @@ describe('package-lock.json', () => {
     expect(incompleteLock(JSON.stringify({ packages }))).toHaveLength(1);
   });
 
+  it('is red when a package brings an install script', () => {
+    const packages = {
+      'node_modules/nx': { integrity: 'sha512-', hasInstallScript: true },
+      'node_modules/a/node_modules/b-nx': { integrity: 'sha512-', hasInstallScript: true },
+    };
+    expect(incompleteLock(JSON.stringify({ packages }))).toEqual([expect.stringMatching(/b-nx .*\(K6\)$/)]);
+    expect(rootFile('.npmrc')).toContain('ignore-scripts=true');
+  });
+
   it('is red when an entry has no integrity', () => {
     const packages = { 'libs/b': { version: '0.1.0' }, 'libs/b/node_modules/a': { version: '1.0.0' } };
     expect(incompleteLock(JSON.stringify({ packages }))).toEqual([expect.stringMatching(/^libs\/b.*\(K4\)$/)]);

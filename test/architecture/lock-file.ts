@@ -5,6 +5,7 @@
 // K2  The lock names no registry: it works behind any mirror.
 // K3  Versions are exact, and packages of this repository are `*`.
 // K4  Every entry that a registry serves has an integrity: what is installed is what was locked.
+// K6  No package has an install script but those that are known to work without it (`ignore-scripts` in .npmrc).
 // K5  The bundled Linux builds of Node say that they are for glibc: npm must not install them elsewhere.
 import type { SourceFile, Violation } from './source-file.ts';
 
@@ -13,11 +14,15 @@ interface Manifest {
   readonly resolved?: string;
   readonly integrity?: string;
   readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
   readonly libc?: readonly string[];
   readonly dependencies?: Record<string, string>;
   readonly devDependencies?: Record<string, string>;
   readonly optionalDependencies?: Record<string, string>;
 }
+
+/** Each downloads or announces something that is not needed here. (K6) */
+const harmlessScripts: readonly string[] = ['nx', 'protobufjs', 'esbuild'];
 
 export function incompleteLock(lock: string): Violation[] {
   const { packages } = JSON.parse(lock) as { packages: Record<string, Manifest> };
@@ -30,6 +35,7 @@ export function incompleteLock(lock: string): Violation[] {
       ...missing.map((name) => `${path || 'the root'} may need ${name}, which the lock lacks (K1)`),
       ...(isFromRegistry ? [`${path} names ${entry.resolved} (K2)`] : []),
       ...(lacksIntegrity(path, entry) ? [`${path} has no integrity: node tools/complete-lock.mjs (K4)`] : []),
+      ...(hasUnknownScript(path, entry) ? [`${path} has an install script: it does not run here (K6)`] : []),
       ...(isNodeForAnyLibc(path, entry) ? [`${path} names no libc: node tools/complete-lock.mjs (K5)`] : []),
     ];
   });
@@ -43,6 +49,10 @@ function foldersOf(path: string): string[] {
 
 function lacksIntegrity(path: string, entry: Manifest): boolean {
   return path.includes('node_modules/') && entry.link !== true && entry.integrity === undefined;
+}
+
+function hasUnknownScript(path: string, { hasInstallScript }: Manifest): boolean {
+  return hasInstallScript === true && !harmlessScripts.some((name) => path.endsWith(`node_modules/${name}`));
 }
 
 function isNodeForAnyLibc(path: string, entry: Manifest): boolean {

@@ -28,6 +28,10 @@ describe('a promise', () => {
     expect(red('- [R9 ends twice](a.spec.ts)')).toEqual([expect.stringContaining('G1')]);
   });
 
+  it.each(['Invariants', 'Limits', 'Threats'])('is red without a test among the %s', (section) => {
+    expect(red(`## ${section}\n\n**One**\n\n- [R9 ends "once"](a.spec.ts)\n\n**Two**\n`)).toHaveLength(1);
+  });
+
   it('is red without a test', () => {
     expect(red('## Promises\n\n**One.** Text.\n\n**Two.** Text.\n\n- [R9 ends "once"](a.spec.ts)\n')).toEqual([
       'a.md: nothing checks "One." (G2)',

@@ -1,9 +1,11 @@
-// docs/guarantees.md: a promise names the tests that check it.
+// docs/guarantees.md: a promise, an invariant, a limit and a threat name the tests that check them.
 //
 // G1  The label of a link to a spec or a contract suite is the title of a test in that file.
-// G2  Every promise, a paragraph that begins in bold, is followed by at least one such link.
+// G2  Every one of them, a paragraph that begins in bold, is followed by at least one such link.
 import type { Document, Violation } from './document.ts';
 import { linksOf, sectionUnder } from './markdown.ts';
+
+const checkedSections = ['Promises', 'Invariants', 'Limits', 'Threats'];
 
 export function unknownTests({ path, text }: Document, read: (target: string) => string): Violation[] {
   return linksOf(text)
@@ -13,8 +15,8 @@ export function unknownTests({ path, text }: Document, read: (target: string) =>
 }
 
 export function uncheckedPromises({ path, text }: Document): Violation[] {
-  const promises = sectionUnder(text, 'Promises')
-    .split(/^(?=\*\*)/m)
+  const promises = checkedSections
+    .flatMap((section) => sectionUnder(text, section).split(/^(?=\*\*)/m))
     .filter((paragraph) => paragraph.startsWith('**'));
   return promises
     .filter((promise) => !linksOf(promise).some(({ target }) => isTests(target)))

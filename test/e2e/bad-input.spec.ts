@@ -102,6 +102,14 @@ const rows: readonly Row[] = [
     pointer: '/model/provider',
   },
   {
+    what: 'more tool servers than an agent may have',
+    path: '/v1/agents',
+    body: { name: 'a', model, tool_servers: Array.from({ length: 21 }, (_, place) => `server-${place}`) },
+    status: 422,
+    code: 'INVALID_BODY',
+    pointer: '/tool_servers',
+  },
+  {
     what: 'an unknown tool server',
     path: '/v1/agents',
     body: { name: 'a', model, tool_servers: ['none'] },

@@ -1,12 +1,15 @@
 // Tenant B sends every operation of the API with what belongs to tenant A: ids, names, cursors, positions of streams,
-// hashes of blobs, idempotency keys. An operation that has no entry here fails the first test.
+// hashes of blobs, idempotency keys; and what A's links, tools and sources have sent is sent again. An operation of the
+// OpenAPI document that has no entry here fails the first test.
 import { allOperations, examples } from '@dormouse/host';
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, openThread, say, scriptedAgent, type System } from './conversation.ts';
-import { driveToolServer, type DrivenToolServer } from './driven-tool-server.ts';
+import { eventually, openThread, say, scriptedAgent, type System, untilEvent, untilStatus } from './conversation.ts';
+import { driveToolServer, type DrivenToolServer, toolCall } from './driven-tool-server.ts';
+import { openStreamOf } from './event-stream.ts';
 import type { Answer, Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
+import { platformKey, tenantOf } from '../isolation/tenant-system.ts';
 
 /**
  * `absent`: not found, as if it were nowhere, or forbidden. `own`: it is about what the caller has; whatever it
@@ -61,9 +64,9 @@ function of(entry: Entry, ids: readonly string[]): Readonly<Record<string, Entry
   return Object.fromEntries(ids.map((id) => [id, entry]));
 }
 
-const platformKey = 'platform-key-of-the-specs';
 const canary = 'canary-of-tenant-a';
 const idempotencyKey = 'one-key-of-both';
+let at: System;
 let a: System;
 let b: System;
 let tools: DrivenToolServer;
@@ -71,14 +74,12 @@ let tools: DrivenToolServer;
 let ids: Readonly<Record<string, string>>;
 /** Everything of A that must not be in an answer to B. */
 let secrets: readonly string[];
+/** All that A can read of itself, before B has sent anything. */
+let before: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  const at = await startSystem({ DORMOUSE_PLATFORM_KEY: platformKey });
-  const tenant = async (id: string): Promise<System> => {
-    const { key } = (await at.request('POST', '/v1/tenants', { id }, { key: platformKey })).json;
-    return { ...at, key, request: (method, path, body, sent) => at.request(method, path, body, { key, ...sent }) };
-  };
-  [a, b] = [await tenant('tenant-a'), await tenant('tenant-b')];
+  at = await startSystem({ DORMOUSE_PLATFORM_KEY: platformKey });
+  [a, b] = [await tenantOf(at, 'tenant-a'), await tenantOf(at, 'tenant-b')];
   tools = await driveToolServer(a);
   const large = `${canary} ${'x'.repeat(70_000)}`; // a blob
   const script = [[{ text: `${canary} said` }], [{ tool_call: { name: 'work' } }], [{ text: 'later' }]];
@@ -116,6 +117,7 @@ beforeAll(async () => {
   };
   secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];
   secrets = [...secrets, webhook.id, webhook.secret, delivery.id, source.url];
+  before = await estateOfA();
 });
 afterAll(async () => {
   await tools.close();
@@ -159,11 +161,40 @@ function send(id: string, method: string, path: string): Promise<Answer> {
   return b.request(method, pathOf(path), bodyOf(id), { headers: { 'idempotency-key': idempotencyKey } });
 }
 
+/** Answers that change by themselves: a delivery is tried again, a health and the use of a key have a time. */
+const changing = new Set([
+  'listDeliveries',
+  'getWebhook',
+  'listWebhooks',
+  'getToolServer',
+  'listApiKeys',
+  'getSession',
+]);
+const timed = /"(waiting|instance)":"[^"]*"/g;
+
+/** What A can read with its own key, by operation: its thread's commits are a chain of hashes. */
+async function estateOfA(): Promise<Readonly<Record<string, string>>> {
+  const reads = allOperations.filter(({ id, method }) => {
+    const entry = table[id];
+    return method === 'GET' && (entry === 'own' || entry === 'absent') && !changing.has(id) && !/audit|aiSdk/i.test(id);
+  });
+  const found = await Promise.all(
+    reads.map(async ({ id, path }) => [id, (await a.request('GET', pathOf(path))).text.replaceAll(timed, '')] as const),
+  );
+  return Object.fromEntries(found);
+}
+
 const leaksIn = (answer: Answer): readonly string[] => secrets.filter((secret) => answer.text.includes(secret));
 
-it('has an entry for every operation, and no other', () => {
-  expect(Object.keys(table).toSorted()).toEqual(allOperations.map(({ id }) => id).toSorted());
+it('has an entry for every operation of the document, and no other', async () => {
+  const { paths } = (await b.request('GET', '/openapi.json')).json;
+  const documented = Object.values<Json>(paths).flatMap((path) => Object.values<Json>(path).flatMap(idOf));
+  expect(documented).toEqual(expect.arrayContaining(['openThread', 'listEvents', 'getBlob']));
+  expect(Object.keys(table).toSorted()).toEqual([...new Set(documented)].toSorted());
 });
+
+/** A path has parameters beside its operations. */
+const idOf = ({ operationId: id }: Json): readonly string[] => (typeof id === 'string' ? [id] : []);
 
 describe('B, with what belongs to A,', () => {
   // What makes something of B's own under a name of A comes last.
@@ -206,15 +237,63 @@ describe('B, with what belongs to A,', () => {
     expect(cursors).toBeGreaterThan(3);
   });
 
-  it('resumes no stream of A', async () => {
-    const headers = { authorization: `Bearer ${b.key}`, accept: 'text/event-stream', 'last-event-id': '1' };
-    const open = await fetch(`${b.url}/v1/threads/${ids['threads']}/events`, { headers });
-    expect(open.status).toBe(404);
-    await open.body?.cancel();
-    const { next_cursor: cursor } = (await a.request('GET', '/v1/events?limit=1')).json;
-    const page = await b.request('GET', `/v1/events?after=${encodeURIComponent(cursor)}`);
-    expect([200, 422]).toContain(page.status);
-    expect(leaksIn(page)).toEqual([]);
+  it('resumes no stream of a thread of A', async () => {
+    for (const last of ['0', '1', '9999']) {
+      const headers = { authorization: `Bearer ${b.key}`, accept: 'text/event-stream', 'last-event-id': last };
+      const open = await fetch(`${b.url}/v1/threads/${ids['threads']}/events`, { headers });
+      expect(open.status).toBe(404);
+      await open.body?.cancel();
+    }
+  });
+
+  it('resumes the stream of all threads where A left it, and sees nothing of A', async () => {
+    const rows: readonly Json[] = (await a.request('GET', '/v1/events?limit=200')).json.data;
+    expect(rows.length).toBeGreaterThan(5);
+    const agent = await scriptedAgent(b, [[{ text: 'mine' }]], { tool_servers: [] });
+    const cursors: readonly string[] = rows.slice(0, 6).map(({ cursor }) => cursor);
+    const streams = await Promise.all(
+      cursors.map(async (cursor) => {
+        const page = await b.request('GET', `/v1/events?after=${encodeURIComponent(cursor)}`);
+        expect([200, 422]).toContain(page.status);
+        expect(leaksIn(page)).toEqual([]);
+        const stream = await openStreamOf(b, '/v1/events', { 'last-event-id': cursor });
+        expect(stream.response.status).toBe(page.status);
+        return stream;
+      }),
+    );
+    const seen: Json[] = [];
+    const reading = streams.map(async (stream) => {
+      for (let frame = await stream.next(); frame !== null; frame = await stream.next()) seen.push(frame.data);
+    });
+    await openThread(b, agent);
+    await new Promise((resolve) => setTimeout(resolve, 2_000)); // a place of A may be behind all of B, or before it
+    for (const stream of streams) stream.close();
+    await Promise.allSettled(reading);
+    expect(secrets.filter((secret) => JSON.stringify(seen).includes(secret))).toEqual([]);
+    for (const thread of new Set(seen.map(({ thread_id: id }) => id)))
+      expect((await b.request('GET', `/v1/threads/${thread}`)).status).toBe(200);
+  });
+
+  it('gets no answer that was given to another’s idempotency key', async () => {
+    const [one, two] = [await tenantOf(at, 'tenant-c'), await tenantOf(at, 'tenant-d')];
+    const made = { name: 'with-a-key', model: { provider: 'demo' } };
+    const hook = { url: 'https://hooks.example.com/x', events: ['thread.idle'] };
+    const requests: readonly (readonly [string, object])[] = [
+      ['/v1/agents', made],
+      ['/v1/threads', { agent: 'with-a-key' }],
+      ['/v1/api-keys', { name: 'with-a-key', scopes: ['read'] }],
+      ['/v1/webhooks', hook],
+      ['/v1/tool-servers', { name: 'with-a-key', base_url: 'https://tools.example.com' }],
+    ];
+    const headers = { 'idempotency-key': 'a-key-that-both-have' };
+    for (const [path, body] of requests) {
+      const first = await one.request('POST', path, body, { headers });
+      expect(first.status, first.text).toBe(201);
+      expect((await one.request('POST', path, body, { headers })).headers.get('idempotency-replayed')).toBe('true');
+      const other = await two.request('POST', path, body, { headers });
+      expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([201, null]);
+      expect(other.json.id).not.toBe(first.json.id);
+    }
   });
 
   it('reads no blob of A through a thread of its own', async () => {
@@ -230,7 +309,28 @@ describe('B, with what belongs to A,', () => {
     expect((await a.request('GET', `/v1/threads/${own}`)).status).toBe(404);
   });
 
+  it('opens no address of A with a part of its own', async () => {
+    await b.request('PUT', '/v1/secrets/hook-of-b', { value: canary });
+    const agent = await scriptedAgent(b, [[{ text: 'mine' }]], { tool_servers: [] });
+    const sender = { name: 'own-source', kind: 'github', secret: 'hook-of-b', key: '/id', message: 'x', agent };
+    const own = new URL((await b.request('POST', '/v1/sources', sender)).json.url).pathname.split('/');
+    const foreign = new URL(secrets.find((each) => each.includes('/hooks/')) ?? '').pathname.split('/');
+    const crossed = [
+      [...own.slice(0, -1), foreign.at(-1)],
+      [...foreign.slice(0, -1), own.at(-1)],
+    ].map((parts) => parts.join('/'));
+    for (const path of crossed) {
+      const body = JSON.stringify({ id: 1 });
+      const signature = `sha256=${createHmac('sha256', canary).update(body).digest('hex')}`;
+      const headers = { 'x-github-delivery': 'd-1', 'x-hub-signature-256': signature };
+      expect((await b.request('POST', path, body, { key: null, headers })).status).toBe(404);
+    }
+  });
+
   it('has changed nothing of A', async () => {
+    const now = await estateOfA();
+    expect(Object.keys(before).length).toBeGreaterThan(20);
+    expect(Object.keys(before).filter((id) => now[id] !== before[id])).toEqual([]);
     const found = await a.request('GET', `/v1/threads/${ids['threads']}`);
     expect(found.json).toMatchObject({ title: canary, status: 'waiting' });
     const { data } = (await a.request('GET', '/v1/choices')).json;
@@ -238,6 +338,70 @@ describe('B, with what belongs to A,', () => {
     expect((await a.request('GET', `/v1/agents/${ids['agents']}`)).status).toBe(200);
     expect((await a.request('GET', `/v1/tool-servers/${ids['tool-servers']}`)).json.paused).toBe(false);
     expect((await a.request('GET', '/v1/agents', undefined, { key: a.key })).status).toBe(200);
+  });
+});
+
+describe('what A’s thread was sent', () => {
+  const script = [[toolCall('work')], [{ text: 'ok' }], [toolCall('watch')], [{ text: 'ok' }]];
+
+  it('changes nothing when it is sent again, three times, by A or by B', async () => {
+    const agent = await scriptedAgent(a, script, { tool_servers: [tools.name] });
+    const sent = tools.others('/invoke').length;
+    const thread = await openThread(a, agent);
+    const headers = { 'idempotency-key': 'a-message-of-a' };
+    await a.request('POST', `/v1/threads/${thread}/messages`, { text: 'work' }, { headers });
+    const worked = await tools.invocation(sent);
+    const result = { type: 'tool_result', text: 'done' };
+    expect(await tools.send(worked, result)).toBe(200);
+    await untilStatus(a, thread, 'idle');
+    await a.request('POST', `/v1/threads/${thread}/messages`, { text: 'watch' });
+    const watched = await tools.invocation(sent + 1);
+    expect(await tools.send(watched, { ...result, subscription: true })).toBe(200);
+    const event = { type: 'subscription_event', text: 'open', associative: true, event_id: 'e-1' };
+    await untilEvent(a, thread, 'subscription_opened');
+    expect(await tools.send(watched, event)).toBe(200);
+    await untilEvent(a, thread, 'subscription_event_received');
+    await untilStatus(a, thread, 'idle');
+    const told = { source: 'crm', id: 'crm-1', text: 'news' };
+    expect((await a.request('POST', `/v1/threads/${thread}/events`, told)).status).toBe(202);
+    await untilEvent(a, thread, 'external_event_received');
+    await untilStatus(a, thread, 'idle');
+    const commits = async (): Promise<string> => (await a.request('GET', `/v1/threads/${thread}/commits`)).text;
+    const history = createHash('sha256')
+      .update(await commits())
+      .digest('hex');
+    for (let time = 0; time < 3; time++) {
+      for (const [call, message] of [
+        [worked, result],
+        [watched, event],
+      ] as const) {
+        expect(await tools.send(call, message, { authorization: `Bearer ${b.key}` })).toBe(200);
+        expect(await tools.send(call, message)).toBe(200);
+      }
+      const again = await a.request('POST', `/v1/threads/${thread}/messages`, { text: 'work' }, { headers });
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect((await a.request('POST', `/v1/threads/${thread}/events`, told)).status).toBe(202);
+      expect((await b.request('POST', `/v1/threads/${thread}/events`, told)).status).toBe(404);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500)); // a change would be committed by now
+    expect(
+      createHash('sha256')
+        .update(await commits())
+        .digest('hex'),
+    ).toBe(history);
+  });
+
+  it('is refused when its token is that of another call, or its call another one', async () => {
+    const mine = await driveToolServer(b);
+    const agent = await scriptedAgent(b, [[toolCall('work')], [{ text: 'ok' }]], { tool_servers: [mine.name] });
+    const own = await openThread(b, agent);
+    await b.request('POST', `/v1/threads/${own}/messages`, { text: 'work' });
+    const call = await mine.invocation(0);
+    const foreign = { group_id: ids['threads'], id: ids['tool-calls'] };
+    for (const wrong of [foreign, { group_id: foreign.group_id }, { id: foreign.id }])
+      expect(await mine.send(call, { type: 'tool_result', text: 'forged', ...wrong })).toBeGreaterThanOrEqual(400);
+    expect((await b.request('GET', `/v1/threads/${own}`)).json.status).toBe('waiting');
+    await mine.close();
   });
 });
 

@@ -143,6 +143,21 @@ describe('a call that two must allow', () => {
     expect(await eventOf(asked, 'choice_settled')).toMatchObject([{ by: 'dora, user, eve' }]);
   });
 
+  it('takes no answer of a link that was made for other arguments', async () => {
+    const asked = await asking({ mode: 'always', approvals_needed: 3 });
+    const made = await at.request('POST', `/v1/choices/${asked.choice}/links`, { for: 'eve', ttl_s: 600 });
+    const link = new URL(made.json.url).pathname;
+    const { arguments_hash: hash } = await frameOf(asked);
+    await answer(asked, 'ben', { decision: 'allow', arguments: { what: 'half' }, arguments_hash: hash });
+    expect((await frameOf(asked)).arguments).toEqual({ what: 'half' });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const given of ['allow', 'deny'])
+      expect((await at.request('POST', link, `answer=${given}`, { key: null, headers })).status).toBe(410);
+    expect((await at.request('GET', link, undefined, { key: null })).status).toBe(410);
+    expect(await frameOf(asked)).toMatchObject({ approved_by: ['ben'] });
+    expect([sentFor(asked), await eventOf(asked, 'choice_settled')]).toEqual([0, []]);
+  });
+
   it('takes a hundred answers at once for what they are', async () => {
     const asked = await asking({ mode: 'always', approvals_needed: 3 });
     const names = Object.keys(people);

@@ -281,6 +281,14 @@ describe('a user message while calls are pending', () => {
     expect(settled.events.map((event) => event.turnId)).toEqual(['msg_1', 'msg_2', 'msg_2', 'msg_2']);
   });
 
+  it('queue: a thousand messages wait, and the next one is refused', () => {
+    const queue = { policies: { onInterrupt: 'queue' } } as const;
+    const thousand = Array.from({ length: 1_000 }, (_, place) => said(`msg_${place + 2}`));
+    const full = given(...calling(queue, 'weather'), ...thousand).when(said('msg_one_more'));
+    expect(full.events).toMatchObject([{ type: 'MessageRefused', code: 'QUEUE_FULL' }]);
+    expect(full.thread.queue).toHaveLength(1_000);
+  });
+
   it('reject: the refusal is recorded', () => {
     const reject = { policies: { onInterrupt: 'reject' } } as const;
     expect(given(...calling(reject, 'weather')).when(said('msg_2')).events[0]).toMatchObject({

@@ -8,6 +8,9 @@ describe('log fields', () => {
       page: 'GET /answer/dal_a.b.c',
       stream: '/events?access_token=dtt_a.b&x=1',
       header: 'Bearer dmk_12',
+      hook: 'POST /hooks/issues/o7fW_x-1 of github',
+      route: '/hooks/{source}/{token}',
+      reason: 'no secret "whsec_MfKQ/r8=" for dmk_ab12, nor dal_a.b.c',
       count: 3,
     };
     expect(redacted(fields)).toEqual({
@@ -15,6 +18,9 @@ describe('log fields', () => {
       page: 'GET /answer/[redacted]',
       stream: '/events?access_token=[redacted]&x=1',
       header: 'Bearer [redacted]',
+      hook: 'POST /hooks/issues/[redacted] of github',
+      route: '/hooks/{source}/{token}',
+      reason: 'no secret "whsec_[redacted]" for dmk_[redacted] nor dal_[redacted]',
       count: 3,
     });
   });

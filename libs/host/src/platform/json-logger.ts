@@ -49,9 +49,13 @@ function traceFields(): object {
   return context === null ? {} : { trace_id: context.traceId, span_id: context.spanId };
 }
 
-const credentials = /(\/(?:callback|answer)\/(?!\{token\})|access_token=|bearer\s+)[^\s"'&]+/gi;
+const credentials =
+  /(\/(?:callback|answer)\/(?!\{token\})|\/hooks\/[^\s/]+\/(?!\{token\})|access_token=|bearer\s+|\b(?:dmk|dtt|dal|whsec)_)[^\s"'&]+/gi;
 
-/** Callback paths, answer links, tokens in queries and bearer credentials never reach a log. I-23 */
+/**
+ * Paths of callbacks, answer links and sources, tokens in queries, bearer credentials and whatever has the form of a
+ * key never reach a log. I-23
+ */
 export function redacted(fields: LogFields = {}): LogFields {
   const entries = Object.entries(fields).map(
     ([name, value]) =>

@@ -402,7 +402,7 @@ describe('each checker has been seen red', () => {
       { ...goodHistory, finalRefusals: [{ key: good.key, inputId: 'c:a' }] },
     ],
   ];
-  it.each(reds)('%s: %s', (id, _what, history) => expect(idsOf(history)).toContain(id));
+  it.each(reds)('%s is red: %s', (id, _what, history) => expect(idsOf(history)).toContain(id));
 
   it('covers every invariant that has a checker', () => {
     const seen = new Set(reds.map(([id]) => id));

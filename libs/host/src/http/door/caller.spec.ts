@@ -1,10 +1,12 @@
 import type { ApiKey } from '@dormouse/ports';
+import crypto from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AuditEntry, IdentityTokens, ThreadGrant } from '@dormouse/runtime';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
 import { createManualClock } from '@dormouse/adapter-memory';
-import { newTenant, type TenantRecord } from '@dormouse/ports';
+import { Fault, newTenant, type TenantRecord } from '@dormouse/ports';
 import { type Caller, createDoorkeeper, mayOpen } from './caller.ts';
 import { createTenantOrigins } from './tenant-origins.ts';
 import { parseAllowedOrigins } from './allowed-origins.ts';
@@ -156,6 +158,48 @@ describe('the doorkeeper', () => {
   it('takes a thread token in the query, and never a key', async () => {
     expect(await identified({}, 'dtt_right')).toMatchObject({ only: { thread: 'thr_1' } });
     await expect(identified({}, 'right')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+});
+
+describe('a key that is wrong', () => {
+  const issued = `dmk_${'ab'.repeat(32)}`;
+  /** How often secrets are compared in constant time while `act` runs. */
+  async function comparisonsOf(act: () => Promise<unknown>): Promise<number> {
+    const compare = vi.spyOn(crypto, 'timingSafeEqual');
+    syncBuiltinESMExports();
+    await act();
+    const count = compare.mock.calls.length;
+    compare.mockRestore();
+    syncBuiltinESMExports();
+    return count;
+  }
+
+  it.each([
+    ['an unknown prefix', `dmk_${'cd'.repeat(32)}`],
+    ['a known prefix and another secret', `${issued.slice(0, 12)}${'0'.repeat(56)}`],
+    ['one character that is wrong', `${issued.slice(0, -1)}0`],
+    ['revoked', 'ended'],
+    ['the form of no key', 'x'],
+    ['almost the platform’s', 'platform-kez'],
+  ])('K13 is compared once and looked up once: %s', async (_what, key) => {
+    const looked: string[] = [];
+    const keys = {
+      ...ingress.keys,
+      look: (text: string) => {
+        looked.push(text);
+        return ingress.keys.look(text);
+      },
+    };
+    const guarded = createDoorkeeper({ ...ingress, keys }, { ...settings, platformKey: 'platform-key' });
+    const answers: unknown[] = [];
+    const asked = { url: '/v1/agents', headers: { authorization: `Bearer ${key}` } };
+    const comparisons = await comparisonsOf(() =>
+      guarded.identify(asked).catch((problem: unknown) => answers.push(problem)),
+    );
+    expect([comparisons, looked]).toEqual([1, [key]]);
+    expect(answers).toMatchObject([
+      { code: 'UNAUTHENTICATED', message: 'This key or token is not known here, or has expired.' },
+    ]);
   });
 });
 
@@ -319,6 +363,44 @@ describe('a tenant, the platform and agents', () => {
       expect(await refusalOf(door.authorize(key, access, 'thr_9'))).toContain('NOT_FOUND');
     }
     expect(await refusalOf(door.authorize(key, { ...admin, ofAllAgents: true }, undefined))).toContain('some agents');
+  });
+});
+
+describe('a dependency that fails', () => {
+  const away = () => Promise.reject(new Fault('UNAVAILABLE', 'away'));
+  const token = { authorization: 'Bearer dtt_right' };
+  const right = { authorization: 'Bearer right' };
+  const own = { host: 'localhost:7420', cookie: `dormouse_session_7420=${open}`, 'sec-fetch-site': 'same-origin' };
+  const identities: IdentityTokens = { isOne: (credential) => credential.startsWith('jwt-'), read: away };
+
+  it.each([
+    ['keys', right, { keys: { ...ingress.keys, look: away } }],
+    ['revocations of tokens', token, { tokens: { ...ingress.tokens, verify: away } }],
+    ['sessions', own, { sessions: { ...ingress.sessions, authenticate: away } }],
+    ['records of tenants', right, { tenantRecords: { ...ingress.tenantRecords, of: away } }],
+    ['keys of the identity provider', { authorization: 'Bearer jwt-good' }, {}],
+  ] as const)('K2 lets nobody in: %s', async (_what, headers, failing) => {
+    const closed = createDoorkeeper({ ...ingress, ...failing }, { ...settings, identities });
+    await expect(closed.identify({ url: '/v1/agents', headers })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it.each([
+    ['families of tokens', { tokens: { ...ingress.tokens, opens: away } }, { only: grant, agents: null }],
+    ['agents of threads', { agentOf: away }, { only: null, agents: ['support'] }],
+  ] as const)('K2 opens no thread: %s', async (_what, failing, more) => {
+    const closed = createDoorkeeper({ ...ingress, ...failing }, settings);
+    const credential = { tenant: 'acme', grant: null, keys: [] };
+    const caller: Caller = { ...{ tenant: 'acme', name: 'x', scopes: ['read'], rate: {}, credential, by }, ...more };
+    await expect(closed.authorize(caller, threadReader, 'thr_1')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('K11 leaves a refusal a refusal: the audit', async () => {
+    const audit = { record: away } as never;
+    const closed = createDoorkeeper({ ...ingress, audit }, settings);
+    const caller = await closed.identify({ url: '/v1/agents', headers: right });
+    await expect(closed.authorize(caller, admin, undefined)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    const ended = { url: '/v1/agents', headers: { authorization: 'Bearer ended' } };
+    await expect(closed.identify(ended)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 });
 

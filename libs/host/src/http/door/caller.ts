@@ -18,6 +18,8 @@
 //   K11. What a credential was refused is in its tenant's audit, and the use of a key that has ended. (door-audit)
 //   K12. A token of the identity provider is good for a tenant that has a record, and stands for its subject. It is
 //       told from a key by its form, and never looked up among keys.
+//   K13. Whatever is wrong with a key, it is compared once, with the platform's, in constant time, and looked up once,
+//       by its hash: neither the work nor the answer tells how much of it is right. (api-keys A7)
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type ApiKey, localTenant, type Scope } from '@dormouse/ports';

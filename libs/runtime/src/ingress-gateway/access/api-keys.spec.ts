@@ -29,6 +29,40 @@ describe('an API key', () => {
     expect(JSON.stringify(data)).not.toContain(key.slice(12));
   });
 
+  it('A7 that is not in force costs one read by its whole hash, whatever is wrong with it', async () => {
+    const at = stage();
+    const { key } = await made(at);
+    const revoked = await made(at);
+    const expired = await made(at, { expiresAt: at.clock.now() + 1_000 });
+    await at.ingress.keys.revoke(tenant, revoked.id);
+    await at.clock.advance(60_000);
+    const { apiKeys } = at.ports;
+    const reads: string[] = [];
+    const counted: typeof apiKeys = {
+      ...apiKeys,
+      bySha256: (hash) => {
+        reads.push(`bySha256 ${hash.length}`);
+        return apiKeys.bySha256(hash);
+      },
+      list: () => Promise.reject(new Error('a key is not found by its prefix')),
+      used: () => Promise.reject(new Error('it was not used')),
+      end: () => Promise.reject(new Error('it was not ended')),
+    };
+    const { keys } = at.ingressWith({ apiKeys: counted });
+    const wrong = [
+      `dmk_${'cd'.repeat(32)}`,
+      `${key.slice(0, 12)}${'0'.repeat(56)}`,
+      `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`,
+      ...[key.slice(0, -1), `${key}0`, key.toUpperCase(), '', revoked.key, expired.key],
+    ];
+    for (const text of wrong) {
+      expect(await keys.authenticate(text)).toBeNull();
+      expect(reads.splice(0)).toEqual(['bySha256 64']);
+      expect(await keys.authenticate(text)).toBeNull(); // "no" is not remembered
+      expect(reads.splice(0)).toEqual(['bySha256 64']);
+    }
+  });
+
   it('A2 that is revoked ends everywhere within a second, and stays in the list', async () => {
     const at = stage();
     const elsewhere = at.ingressWith({});

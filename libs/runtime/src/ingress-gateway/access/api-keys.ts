@@ -11,6 +11,8 @@
 //       of its key. A note that is lost costs nothing but the note.
 //   A5. A key grants nothing that it lacks: no scope, and no agent.
 //   A6. A key that is rerolled has a successor before it ends: one of the two is good at every moment.
+//   A7. A key that is not in force costs one read, by the hash of all of it, whatever is wrong with it. Its prefix is
+//       for people, and no key is found by it.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
 import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
@@ -113,7 +115,7 @@ export function createKeyApi(deps: {
 
   const find = async (keySha256: string): Promise<ApiKey | null> => (await read(keySha256)).inForce;
 
-  /** One read of the store at most. */
+  /** (A7) */
   async function read(keySha256: string): Promise<{ readonly inForce: ApiKey | null; readonly found: ApiKey | null }> {
     const now = clock.now();
     const known = remembered.get(keySha256);

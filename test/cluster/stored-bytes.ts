@@ -1,0 +1,98 @@
+// Everything that the servers of a cluster have of an installation, as text in which a search finds any bytes: each
+// document, each record, each command.
+import { Redis } from 'ioredis';
+import { Kafka, logLevel } from 'kafkajs';
+import type Mongoose from 'mongoose';
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { expect } from 'vitest';
+import type { Cluster, ServerUrls } from './cluster-process.ts';
+
+// The driver that the adapter uses.
+const mongoose = createRequire(new URL('../../libs/adapters/mongo/package.json', import.meta.url))(
+  'mongoose',
+) as typeof Mongoose;
+
+type Named = Pick<Cluster, 'database' | 'prefix'>;
+
+export interface StoredDocument {
+  readonly collection: string;
+  /** Its bytes: what is in a binary field is seen too. */
+  readonly text: string;
+}
+
+/** Every document of every collection. */
+export async function everyDocument(urls: ServerUrls, { database }: Named): Promise<readonly StoredDocument[]> {
+  const connection = await mongoose.createConnection(urls.mongo).asPromise();
+  const stored = connection.getClient().db(database);
+  const all: StoredDocument[] = [];
+  for (const { name } of await stored.listCollections().toArray())
+    for (const document of await stored.collection(name).find().toArray())
+      all.push({ collection: name, text: Buffer.from(mongoose.mongo.BSON.serialize(document)).toString('latin1') });
+  await connection.close();
+  return all;
+}
+
+export async function documentCount(urls: ServerUrls, { database }: Named, collection: string): Promise<number> {
+  const connection = await mongoose.createConnection(urls.mongo).asPromise();
+  const count = await connection.getClient().db(database).collection(collection).countDocuments();
+  await connection.close();
+  return count;
+}
+
+export interface StoredRecord {
+  readonly topic: string;
+  readonly key: string;
+  readonly value: string;
+  /** `name=value` of each. */
+  readonly headers: string;
+}
+
+/** Every record of every topic of the installation. */
+export async function everyRecord(urls: ServerUrls, { prefix }: Named): Promise<readonly StoredRecord[]> {
+  const kafka = new Kafka({ brokers: urls.kafka.split(','), logLevel: logLevel.NOTHING });
+  const admin = kafka.admin();
+  await admin.connect();
+  const topics = (await admin.listTopics()).filter((topic) => topic.startsWith(prefix));
+  let expected = 0;
+  for (const topic of topics)
+    for (const { low, high } of await admin.fetchTopicOffsets(topic)) expected += Number(high) - Number(low);
+  await admin.disconnect();
+  const consumer = kafka.consumer({ groupId: `${prefix}reader-${randomBytes(5).toString('hex')}` });
+  await consumer.connect();
+  await consumer.subscribe({ topics, fromBeginning: true });
+  const records: StoredRecord[] = [];
+  await consumer.run({
+    eachMessage: async ({ topic, message: { key, value, headers } }) => {
+      const words = Object.entries(headers ?? {}).map(([name, header]) => `${name}=${String(header)}`);
+      const text = (bytes: Buffer | null): string => bytes?.toString('latin1') ?? '';
+      records.push({ topic, key: text(key), value: text(value), headers: words.join(' ') });
+    },
+  });
+  await expect.poll(() => records.length).toBeGreaterThanOrEqual(expected);
+  await consumer.disconnect();
+  return records;
+}
+
+export const textOfRecord = ({ topic, key, value, headers }: StoredRecord): string =>
+  [topic, key, value, headers].join(' ');
+
+export interface RedisWatch {
+  readonly commands: readonly string[];
+  stop(): void;
+}
+
+/** Every command that Redis receives from now on, published messages included. */
+export async function watchRedis(urls: ServerUrls): Promise<RedisWatch> {
+  const client = new Redis(urls.redis);
+  const monitor = await client.monitor();
+  const commands: string[] = [];
+  monitor.on('monitor', (_time: string, args: readonly string[]) => commands.push(args.join(' ')));
+  return {
+    commands,
+    stop: () => {
+      monitor.disconnect();
+      client.disconnect();
+    },
+  };
+}
