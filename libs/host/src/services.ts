@@ -37,6 +37,7 @@ import {
   parseModelPrices,
   placeOfCredentials,
   placeOfSecrets,
+  placeOfSources,
   placeOfWebhooks,
   type Service,
   type TenantLimits,
@@ -193,6 +194,7 @@ export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Pla
         placeOfSecrets(stores.secrets),
         placeOfCredentials(stores.userCredentials),
         placeOfWebhooks(stores.webhooks),
+        placeOfSources(stores.sources),
       ],
     }),
   });

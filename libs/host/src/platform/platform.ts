@@ -60,6 +60,8 @@ export interface Platform {
   readonly readDocument: ReadDocument;
   readonly keys: KeyRing;
   /** See Topology. */
+  readonly keysOver: Topology['keysOver'];
+  /** See Topology. */
   readonly pin: Topology['pin'];
   readonly sealer: RotatingSealer;
   /** See Topology. */
@@ -122,6 +124,7 @@ export async function openPlatform(
     webhookTransport,
     readDocument: createReadDocument(documents.fetch),
     pin: topology.pin,
+    keysOver: topology.keysOver,
     noteMasterKey: (mark) => topology.noteMasterKey(mark),
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,

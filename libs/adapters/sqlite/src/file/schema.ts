@@ -658,6 +658,11 @@ const userCredentials = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** Claims of deliveries are deleted by their age. */
+const claimsByAge = `
+  CREATE INDEX source_deliveries_by_age ON source_deliveries (at);
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -679,6 +684,7 @@ export const schemaSteps: readonly string[] = [
   assignees,
   tenantLimits,
   userCredentials,
+  claimsByAge,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */
