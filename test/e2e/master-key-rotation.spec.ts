@@ -157,7 +157,7 @@ describe('what is sealed for a time, and not again', () => {
     expect(driven.others('/answers')).toEqual([]);
 
     const late = await one.request('POST', '/v1/api-keys', body, again);
-    expect([late.status, late.json.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    expect([late.status, late.json.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
     expect((await one.request('POST', '/v1/sources', source)).json.url).toBe(url);
     await driven.close();
   });

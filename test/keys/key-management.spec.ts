@@ -60,8 +60,8 @@ describe('transit of Vault', () => {
   });
 
   it.each([
-    ['a token that is not good', 'its policy', () => vault.setToken('another'), {}],
-    ['a mount that is not there', 'nothing is mounted', () => undefined, { key: 'other/dormouse' }],
+    ['a token that is not good', 'its policy', async () => vault.setToken('another'), {}],
+    ['a mount that is not there', 'nothing is mounted', async () => undefined, { key: 'other/dormouse' }],
     ['an empty token file', 'DORMOUSE_VAULT_TOKEN_FILE', () => writeFile(tokenFile, '\n'), {}],
     ['no token file', 'DORMOUSE_VAULT_TOKEN_FILE', () => rm(tokenFile), {}],
   ])('V3 V4 refuses for %s', async (_, words, meanwhile, options) => {

@@ -124,13 +124,13 @@ export const keysOf = (config: ClusterConfig, logger: Logger): Promise<ProcessKe
 
 async function openServers(
   config: ClusterConfig,
-  { ring, over, close }: ProcessKeys,
+  keys: ProcessKeys,
   logger: Logger,
   metrics: Metrics,
 ): Promise<Topology> {
   const kafka = await openKafka({ ...kafkaOptions(config, logger), metrics });
   const look = (installation: InstallationRecord): Promise<void> =>
-    checkInstallation(kafka, { installation }, marksOf(ring));
+    checkInstallation(kafka, { installation }, marksOf(keys.ring));
   let mongo: MongoStores;
   try {
     const { partitions } = kafka;
@@ -144,8 +144,8 @@ async function openServers(
   return {
     stores: storesOf(kafka, mongo, redis),
     traits: clusterTraits,
-    keys: ring,
-    keysOver: over,
+    keys: keys.ring,
+    keysOver: keys.over,
     noteMasterKey: (mark) => mongo.installation.noteMasterKey(mark),
     pin: null,
     load: () => kafka.load(),
@@ -157,7 +157,7 @@ async function openServers(
     stalled: () => kafka.stalled(),
     close: async () => {
       await kafka.close();
-      await Promise.all([mongo.close(), redis.close(), close()]);
+      await Promise.all([mongo.close(), redis.close(), keys.close()]);
     },
   };
 }
@@ -170,23 +170,23 @@ function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed,
 export async function setUpCluster(config: ClusterConfig, logger: Logger): Promise<void> {
   const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication = null } = config;
   const makeTopics = { partitions, replication, retentionMs: recordsKeptMs };
-  const { ring, close } = await keysOf(config, logger);
+  const keys = await keysOf(config, logger);
   const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics }).catch(async (failure: unknown) => {
-    await close();
+    await keys.close();
     throw failure;
   });
   let mongo: MongoStores | null = null;
   try {
-    const marks = marksOf(ring);
+    const marks = marksOf(keys.ring);
     const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation }, marks);
     const beforeMigration = (): Promise<void> => refuseWriters(kafka);
     const { partitions: ofTopics } = kafka;
     mongo = await openMongo({ ...mongoOptions(config), indexes: 'make', look, partitions: ofTopics, beforeMigration });
-    await claimInstallation(kafka, mongo, marks, ring.at(Date.now()).mark);
+    await claimInstallation(kafka, mongo, marks, keys.ring.at(Date.now()).mark);
   } finally {
     await mongo?.close();
     await kafka.close();
-    await close();
+    await keys.close();
   }
 }
 

@@ -43,7 +43,7 @@ export async function openProcessKeys(
   }
 }
 
-function keyManagementOf(config: Config): { readonly kms: KeyManagement; close(): Promise<void> } {
+function keyManagementOf(config: Config): { readonly kms: KeyManagement; readonly close: () => Promise<void> } {
   const { VAULT_URL: url, VAULT_KEY: key, VAULT_TOKEN_FILE: tokenFile, VAULT_CA_FILE: authorities } = config;
   if (url === undefined || tokenFile === undefined) return { kms: localKeys, close: () => Promise.resolve() };
   const kms = createVaultTransit({ url, key, tokenFile, authorities });
