@@ -95,13 +95,13 @@ describe('transit of a real OpenBao', () => {
     const revoked = tokenIn('revoked', short.client_token);
     expect(await transit({ tokenFile: revoked }).unwrap(wrapped)).toHaveLength(32);
     await asked('POST', 'auth/token/revoke', { token: short.client_token });
-    for (const refused of [
-      transit().unwrap(altered),
-      transit({ tokenFile: without }).unwrap(wrapped),
-      transit({ tokenFile: revoked }).unwrap(wrapped),
-      transit({ key: 'other/dormouse', tokenFile: tokenIn('root', rootToken) }).unwrap(wrapped),
-    ])
-      expect(await faultOf(refused)).toMatchObject({ code: 'KMS_REFUSED' });
+    const faults = await Promise.all([
+      faultOf(transit().unwrap(altered)),
+      faultOf(transit({ tokenFile: without }).unwrap(wrapped)),
+      faultOf(transit({ tokenFile: revoked }).unwrap(wrapped)),
+      faultOf(transit({ key: 'other/dormouse', tokenFile: tokenIn('root', rootToken) }).unwrap(wrapped)),
+    ]);
+    expect(faults).toEqual(faults.map(() => expect.objectContaining({ code: 'KMS_REFUSED' })));
   });
 
   it('V3 is away while it is sealed', async () => {

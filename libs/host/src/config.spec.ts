@@ -35,7 +35,10 @@ describe('settings', () => {
   it('of a key management may be on this machine without TLS', () => {
     const vault = { DORMOUSE_VAULT_URL: 'http://127.0.0.1:8200', DORMOUSE_VAULT_TOKEN_FILE: '/run/token' };
     const reading = readConfig([], { ...wholeCluster, ...vault, DORMOUSE_MASTER_KEY: 'vault:v1:Y2FuYXJ5IGNhbmFyeQ==' });
-    expect(reading).toMatchObject({ ok: true, config: { VAULT_KEY: 'transit/dormouse', MASTER_KEY_HELD_MS: 86_400_000 } });
+    expect(reading).toMatchObject({
+      ok: true,
+      config: { VAULT_KEY: 'transit/dormouse', MASTER_KEY_HELD_MS: 86_400_000 },
+    });
   });
 
   it('leave the copies of topics to the number of brokers, unless they name one', () => {

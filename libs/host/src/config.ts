@@ -255,7 +255,8 @@ const settingsSchema = z.object({
     description: 'the key there that wraps them, as MOUNT/NAME',
   }),
   VAULT_TOKEN_FILE: z.string().min(1).optional().meta({
-    description: 'a file with the token for it, read anew for each request; its policy allows encrypt and decrypt with that key',
+    description:
+      'a file with the token for it, read anew for each request; its policy allows encrypt and decrypt with that key',
   }),
   VAULT_CA_FILE: authoritiesFile.meta({
     description: 'certificates of the authorities that sign Vault’s, if not public ones',

@@ -105,7 +105,11 @@ const runbooks: Readonly<Record<GroupLag['topic'], string>> = {
 };
 
 /** Whether settings have master keys in the clear, beside a key management that could wrap them. */
-export function keysFinding({ ring, plain, unwrappedBy }: Pick<ProcessKeys, 'ring' | 'plain' | 'unwrappedBy'>): Finding {
+export function keysFinding({
+  ring,
+  plain,
+  unwrappedBy,
+}: Pick<ProcessKeys, 'ring' | 'plain' | 'unwrappedBy'>): Finding {
   const inUse = ring.at(Date.now()).mark;
   const held = unwrappedBy === null ? 'from the settings as they are' : `${unwrappedBy} unwraps them`;
   const detail = `${ring.all.length} master keys, ${inUse} is in use; ${held}`;

@@ -78,7 +78,12 @@ const standaloneTraits: TopologyTraits = {
 /** Many tenants: one of them must not take it all. Each group of commits is a round trip of its own. */
 const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000, hasBroker: true };
 
-async function openStandalone(config: Config, clock: ProcessClock, logger: Logger, metrics: Metrics): Promise<Topology> {
+async function openStandalone(
+  config: Config,
+  clock: ProcessClock,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<Topology> {
   const stores = await openSqlite({ directory: config.DATA_DIR, clock, metrics });
   try {
     await clock.goOnFrom(openClockOffset(config.DATA_DIR)); // under the lock of the directory

@@ -5,7 +5,10 @@ import type { KeyManagement } from '../registry/key-management.ts';
 const key = Uint8Array.from({ length: 32 }, (_, nth) => nth * 7);
 
 /** `another` is a second process of the same installation. */
-export function keyManagementContract(name: string, open: () => Promise<{ one: KeyManagement; another: KeyManagement }>) {
+export function keyManagementContract(
+  name: string,
+  open: () => Promise<{ one: KeyManagement; another: KeyManagement }>,
+) {
   describe(`key management: ${name}`, () => {
     it('M1 unwraps what another process has wrapped', async () => {
       const { one, another } = await open();

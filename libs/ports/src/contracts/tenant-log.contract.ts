@@ -117,9 +117,9 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
       }
       expect((await tenantLog.grown(places)).toSorted()).toEqual(grown.toSorted());
       for (const { tenant, place } of places)
-        expect(await readOn(tenantLog, tenant, place, ({ length }) => length >= (quiet.has(tenant) ? 0 : 1))).toHaveLength(
-          quiet.has(tenant) ? 0 : 1,
-        );
+        expect(
+          await readOn(tenantLog, tenant, place, ({ length }) => length >= (quiet.has(tenant) ? 0 : 1)),
+        ).toHaveLength(quiet.has(tenant) ? 0 : 1);
     });
 
     it.each(['', 'x y', '-1', '["a",1]', '0.0.0.0.0.0.0.0.0.0.0.0.0.0', '99999999999999999999'])(

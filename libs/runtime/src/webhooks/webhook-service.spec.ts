@@ -256,6 +256,9 @@ it('W5 asks the stores less than 150 times per second for 2 000 quiet tenants, a
   await commit({ tenant: 'tenant-1234', thread: 'thr_1' }, exceeded);
   await commit({ tenant: 'tenant-7', thread: 'thr_1' }, exceeded);
   await pass(3);
-  expect(received.map(({ url }) => url).toSorted()).toEqual(['https://tenant-1234.example', 'https://tenant-7.example']);
+  expect(received.map(({ url }) => url).toSorted()).toEqual([
+    'https://tenant-1234.example',
+    'https://tenant-7.example',
+  ]);
   await service.stop(0);
 });

@@ -145,12 +145,18 @@ export function createTenantLog(
     async grown(waiting) {
       const looked = waiting.flatMap(({ tenant, place }) =>
         numbersOf(place, shards.count).flatMap((number, shard) =>
-          Array.from({ length: aheadOfMany }, (_, nth) => ({ tenant, shard, name: idOf(tenant, shard, number + nth + 1) })),
+          Array.from({ length: aheadOfMany }, (_, nth) => ({
+            tenant,
+            shard,
+            name: idOf(tenant, shard, number + nth + 1),
+          })),
         ),
       );
       if (looked.length === 0) return [];
       const tenantOf = new Map(looked.map(({ name, tenant }) => [name, tenant]));
-      const found = await server.read(() => commits.find(naming(looked), { decided: 1 }).readConcern('majority').lean());
+      const found = await server.read(() =>
+        commits.find(naming(looked), { decided: 1 }).readConcern('majority').lean(),
+      );
       const grown = found.flatMap(({ decided = [] }) => tenantOf.get(decided.at(-1) ?? '') ?? []);
       return [...new Set(grown)];
     },

@@ -1,6 +1,6 @@
 // Deletes old answers by idempotency key, expired logins, revocations and tallies, old activity of tool servers, old
-// deliveries of webhooks and old claims of what sources delivered, at start and then every hour. Attempts of calls stay:
-// they are kept as long as the log of their thread.
+// deliveries of webhooks and old claims of what sources delivered, at start and then every hour. Attempts of calls
+// stay: they are kept as long as the log of their thread.
 import { activityKeptMs, claimsKeptMs, type Clock, deliveriesKeptMs } from '@dormouse/ports';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import { sweepClaims } from './arrivals/sources.ts';

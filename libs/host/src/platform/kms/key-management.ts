@@ -27,8 +27,7 @@ export async function openProcessKeys(
   try {
     const { ring, wrapped, plain } = await read(kms);
     const now = (): number => performance.now();
-    const held =
-      wrapped === null ? null : holdKeys({ kms, wrapped, heldMs: config.MASTER_KEY_HELD_MS, logger, now });
+    const held = wrapped === null ? null : holdKeys({ kms, wrapped, heldMs: config.MASTER_KEY_HELD_MS, logger, now });
     return {
       ...{ ring, plain, unwrappedBy: wrapped === null ? null : kms.keyId },
       over: held?.over ?? new Promise(() => {}),
