@@ -1,5 +1,6 @@
 // Faults of the data directory: full, damaged, newer, not ours, not writable, in use, and a log that grows.
 import { openSqlite } from '@dormouse/adapter-sqlite';
+import { claimsKeptMs } from '@dormouse/ports';
 import { commitOf, freshKey, messageOf } from '@dormouse/ports/contracts';
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -202,6 +203,22 @@ describe('sqlite: growth and limits', () => {
       expect(await stores.ledger.attempts(key, ['call_1'])).toEqual([attempt]);
       await stores.close();
     }
+  });
+
+  it('claims of deliveries are deleted when they are older than `claimsKeptMs`, and no sooner (S3 of the sources)', async () => {
+    const directory = await scratchDirectory();
+    const claims = [claimsKeptMs + 1_000, claimsKeptMs - 60_000].map((age) => ({
+      ...{ tenant: 'acme', id: `d-${age}`, thread: 'thr_1', at: Date.now() - age },
+    }));
+    const stores = await openSqlite({ directory });
+    for (const claim of claims) await stores.deliveries.claim(claim);
+    await stores.close();
+    const again = await openSqlite({ directory }); // sweeps at its start
+    const found = async (): Promise<readonly boolean[]> =>
+      Promise.all(claims.map(async ({ id }) => (await again.deliveries.find('acme', id)) !== null));
+    await again.log.append([{ commit: commitOf(freshKey(), 0), owes: false }]); // what a sweep deletes goes with it
+    await expect.poll(found).toEqual([false, true]);
+    await again.close();
   });
 
   it('a cursor that no list gave is CURSOR_INVALID', async () => {

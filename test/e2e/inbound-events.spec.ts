@@ -252,6 +252,49 @@ describe('a delivery', () => {
   });
 });
 
+describe('the URL of a source', () => {
+  it('is of its tenant alone: another tenant neither sees it, nor signs for it, nor reaches anything by it', async () => {
+    const { key } = (await at.request('POST', '/v1/tenants', { id: 'stranger' }, { key: platformKey })).json;
+    const stranger: System = {
+      ...at,
+      key,
+      request: (method, path, body, sent) => at.request(method, path, body, { key, ...sent }),
+    };
+    const theirSecret = `whsec_${Buffer.from('a secret of the other tenant, 32').toString('base64')}`;
+    const theirAgent = await scriptedAgent(stranger, [[{ text: 'noted' }]], { tool_servers: [] });
+    await stranger.request('PUT', '/v1/secrets/hook', { value: theirSecret });
+    const ours = await source('github');
+    // A source of the same name: what tells the two apart is the token.
+    const same = { name: ours.name, kind: 'github', secret: 'hook', agent: theirAgent, key: '/issue/id', message: 'x' };
+    const made = await stranger.request('POST', '/v1/sources', same);
+    const theirs = new URL(made.json.url).pathname;
+    const [ourToken, theirToken] = [ours.path, theirs].map((path) => path.split('/').at(-1) ?? '');
+    expect(ourToken).not.toBe(theirToken);
+
+    const body = JSON.stringify(issue('of-both', 'crossing'));
+    const by = (value: string): Record<string, string> => ({
+      'x-github-delivery': 'd-1',
+      'x-hub-signature-256': `sha256=${createHmac('sha256', value).update(body).digest('hex')}`,
+    });
+    expect((await post(ours.path, body, by(theirSecret))).status).toBe(401);
+    expect((await post(theirs, body, by(secret))).status).toBe(401);
+    // A key of the API changes nothing: the URL alone says whose source it is.
+    const sent = await at.request('POST', ours.path, body, { key, headers: by(secret) });
+    expect(sent.status).toBe(202);
+    expect((await stranger.request('GET', `/v1/threads/${sent.json.thread_id}`)).status).toBe(404);
+    expect((await threadsOf('of-both')).map(({ id }) => id)).toEqual([sent.json.thread_id]);
+    // The same delivery and key at the other tenant's URL is another delivery, in a thread of that tenant.
+    const other = await post(theirs, body, by(theirSecret));
+    expect([other.status, other.json.thread_id === sent.json.thread_id]).toEqual([202, false]);
+    expect((await at.request('GET', `/v1/threads/${other.json.thread_id}`)).status).toBe(404);
+    const seen = (await stranger.request('GET', '/v1/sources')).text;
+    for (const token of [ourToken, theirToken]) expect(seen).not.toContain(token);
+    expect((await stranger.request('DELETE', `/v1/sources/${ours.name}`)).status).toBe(204);
+    expect((await post(theirs, body, by(theirSecret))).status).toBe(404);
+    expect((await post(ours.path, body, by(secret))).status).toBe(200);
+  });
+});
+
 describe('an event that a client tells a thread', () => {
   const tell = (thread: string, body: object, sent = {}): Promise<Answer> =>
     at.request('POST', `/v1/threads/${thread}/events`, body, sent);

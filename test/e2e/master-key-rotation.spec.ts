@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
-import { eventually, openThread, scriptedAgent } from './conversation.ts';
+import { eventsOf, eventually, openThread, scriptedAgent, untilEvent } from './conversation.ts';
 import { driveToolServer, type DrivenToolServer, toolCall } from './driven-tool-server.ts';
+import { openStream } from './event-stream.ts';
 import type { Json } from './standalone-process.ts';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from './standalone-process.ts';
 
@@ -102,5 +103,62 @@ describe('a rotation of the master key', () => {
     expect(await tools.send(last, { type: 'tool_result', text: 'done' })).toBe(200);
     const jwks = (await at.request('GET', '/v1/audit/keys')).json.keys;
     expect(jwks).toHaveLength(1);
+  });
+});
+
+describe('what is sealed for a time, and not again', () => {
+  it('is over when its key is removed before, and fails no reader', async () => {
+    const own = await scratchDirectory();
+    let one = await startStandalone({ dataDir: own });
+    const restart = async (): Promise<void> => {
+      await one.stop();
+      one = await startStandalone({ dataDir: own, port: one.port });
+    };
+    const driven = await driveToolServer(one);
+    const working = await scriptedAgent(one, [[toolCall('work')], [{ text: 'done' }]], { tool_servers: [driven.name] });
+    const start = async (nth: number, message: Json): Promise<string> => {
+      const id = await openThread(one, working, { message: { text: 'work' } });
+      expect(await driven.send(await driven.invocation(nth), message)).toBe(200);
+      return id;
+    };
+    const login = await start(0, { type: 'oauth', auth_url: 'https://login.example/?state=canary' });
+    await untilEvent(one, login, 'oauth_requested');
+    const question = { type: 'user_choice', prompt: '?', choices: ['a', 'b'], default: 0 };
+    const asked = await start(1, { ...question, response_url: `${driven.url}/answers` });
+    const { choice_id: choice } = await untilEvent(one, asked, 'choice_requested');
+    const again = { headers: { 'idempotency-key': 'shown-once' } };
+    const body = { name: 'some', scopes: ['read'] };
+    expect((await one.request('POST', '/v1/api-keys', body, again)).status).toBe(201);
+    await one.request('PUT', '/v1/secrets/hook', { value: 'a secret' });
+    const source = { name: 'code', kind: 'github', secret: 'hook', agent: working, key: '/id', message: 'x' };
+    const { url } = (await one.request('POST', '/v1/sources', source)).json;
+
+    expect((await runCli(['keys', 'new-master', '--in', '0s', '--into', own])).code).toBe(0);
+    await restart();
+    await eventually(async () => (await one.request('POST', '/v1/master-key/reseal')).json.done === true);
+    expect((await one.request('POST', '/v1/api-keys', body, again)).status).toBe(201); // while it has the old key
+    const [newest = ''] = (await readFile(join(own, 'master-key'), 'utf8')).trim().split('\n');
+    await writeFile(join(own, 'master-key'), `${newest}\n`);
+    await restart();
+
+    const stream = await openStream(one, login);
+    const shown = [...(await stream.until(({ event }) => event === 'status'))];
+    await one.request('POST', `/v1/threads/${login}/interrupt`, { include_human: true });
+    shown.push(...(await stream.until(({ data }) => data?.type === 'tool_call_settled')));
+    stream.close();
+    expect(JSON.stringify(shown)).not.toContain('canary');
+    expect((await one.request('GET', `/v1/threads/${login}`)).status).toBe(200);
+
+    expect((await one.request('POST', `/v1/threads/${asked}/choices/${choice}`, { selected: 1 })).status).toBe(202);
+    const settled = await eventually(async () =>
+      (await eventsOf(one, asked)).find(({ type }) => type === 'tool_call_settled'),
+    );
+    expect(JSON.stringify(settled)).toContain('sealed with a master key that was removed');
+    expect(driven.others('/answers')).toEqual([]);
+
+    const late = await one.request('POST', '/v1/api-keys', body, again);
+    expect([late.status, late.json.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect((await one.request('POST', '/v1/sources', source)).json.url).toBe(url);
+    await driven.close();
   });
 });

@@ -16,6 +16,31 @@ describe('settings', () => {
     });
   });
 
+  it.each([
+    ['MASTER_KEY', { DORMOUSE_MASTER_KEY: 'vault:v1:Y2FuYXJ5IGNhbmFyeQ==' }, 'needs DORMOUSE_VAULT_URL'],
+    ['VAULT_TOKEN_FILE', { DORMOUSE_VAULT_URL: 'https://vault:8200' }, 'is needed with DORMOUSE_VAULT_URL'],
+    ['VAULT_TOKEN_FILE', { DORMOUSE_VAULT_TOKEN_FILE: '/canary' }, 'of no use without DORMOUSE_VAULT_URL'],
+    ['VAULT_URL', { DORMOUSE_VAULT_URL: 'http://canary:8200' }, 'must be https'],
+    ['VAULT_URL', { DORMOUSE_VAULT_URL: 'https://vault:8200/' }, 'must not end with a slash'],
+    ['VAULT_URL', { DORMOUSE_VAULT_URL: 'https://canary@vault:8200' }, 'without user'],
+    ['VAULT_KEY', { DORMOUSE_VAULT_KEY: 'canary' }, 'MOUNT/NAME'],
+  ])('of a key management fit together: %s', (name, environment, words) => {
+    const reading = readConfig([], { ...wholeCluster, ...environment });
+    const problems = reading.ok === false ? reading.problems : [];
+    expect(problems).toEqual([expect.stringContaining(`DORMOUSE_${name}: `)]);
+    expect(problems[0]).toContain(words);
+    expect(problems[0]).not.toMatch(/canary|Y2Fu/);
+  });
+
+  it('of a key management may be on this machine without TLS', () => {
+    const vault = { DORMOUSE_VAULT_URL: 'http://127.0.0.1:8200', DORMOUSE_VAULT_TOKEN_FILE: '/run/token' };
+    const reading = readConfig([], { ...wholeCluster, ...vault, DORMOUSE_MASTER_KEY: 'vault:v1:Y2FuYXJ5IGNhbmFyeQ==' });
+    expect(reading).toMatchObject({
+      ok: true,
+      config: { VAULT_KEY: 'transit/dormouse', MASTER_KEY_HELD_MS: 86_400_000 },
+    });
+  });
+
   it('leave the copies of topics to the number of brokers, unless they name one', () => {
     const copies = (environment: Record<string, string>): unknown => {
       const reading = readConfig([], { ...wholeCluster, ...environment });
@@ -100,7 +125,7 @@ describe('settings', () => {
     expect(text).not.toMatch(/undefined/);
     const [own = '', ofCluster = ''] = text.split(/^Of a cluster only.*$/m);
     expect(own).toMatch(/DORMOUSE_DATA_DIR[^]*DORMOUSE_EXAMPLE_TOOLS/);
-    expect(own).not.toMatch(/DORMOUSE_(KAFKA|MONGO|REDIS|MASTER_KEY)/);
+    expect(own).not.toMatch(/DORMOUSE_(KAFKA|MONGO|REDIS|MASTER_KEY,)/);
     for (const name of ['KAFKA_BROKERS', 'MONGO_URL', 'REDIS_TLS_KEY_FILE', 'MASTER_KEY'])
       expect(ofCluster).toContain(`DORMOUSE_${name}, --`);
     expect(ofCluster).not.toMatch(/DORMOUSE_(PORT|HOST)\b/);

@@ -6,7 +6,7 @@
 //   C2. A variable that begins with DORMOUSE_ and is not a setting is a problem: a misspelt one is never ignored.
 //   C3. No value is repeated in a message; some are secrets.
 //   C4. A setting that is a secret may be given as a file instead. (secret-files.ts)
-import { parseOutboundAllow } from '@dormouse/adapter-http';
+import { parseOutboundAllow, vaultKeyPattern } from '@dormouse/adapter-http';
 import type { HostedSettings, ProviderEnvironment } from '@dormouse/adapter-model';
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
 import { redisUrlProblem } from '@dormouse/adapter-redis';
@@ -15,7 +15,7 @@ import { parseModelPrices } from '@dormouse/runtime';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
-import { masterKeysProblem } from './platform/key-ring.ts';
+import { masterKeysProblem, readMasterKeys } from './platform/key-ring.ts';
 import { secretFileSettings, secretSettings, type SecretsRead, withSecretFiles } from './secret-files.ts';
 import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
 
@@ -83,6 +83,14 @@ const issuer = judged((text) => {
   const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   return isUrl && !/[?#@]/.test(text) ? null : 'must be an absolute http or https URL without query';
 });
+
+/** Keys in the clear come from there: off this machine they are encrypted. */
+function vaultUrlProblem(text: string): string | null {
+  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[?#@]/.test(text);
+  if (!isUrl) return 'must be an absolute https URL without user and query';
+  if (text.endsWith('/')) return 'must not end with a slash';
+  return isPlainElsewhere(new URL(text)) ? 'must be https: on another machine' : null;
+}
 
 const claim = (standard: string) => z.string().min(1).default(standard);
 
@@ -256,7 +264,23 @@ const settingsSchema = z.object({
   REDIS_TLS_KEY_FILE: privateKeyFile.meta({ description: 'cluster: the private key of that certificate' }),
   MASTER_KEY: judged(masterKeysProblem).meta({
     description:
-      'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32. While it is rotated several, with commas between them, each but the oldest with the time from which it is used: KEY@2026-01-31T12:00:00Z',
+      'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32, or have one wrapped by Vault (vault:v1:…). While it is rotated several, with commas between them, each but the oldest with the time from which it is used: KEY@2026-01-31T12:00:00Z',
+  }),
+  MASTER_KEY_HELD_MS: milliseconds(86_400_000).meta({
+    description: 'how long a process uses master keys since a key management has last unwrapped them; then it ends',
+  }),
+  VAULT_URL: judged(vaultUrlProblem).meta({
+    description: 'Vault or OpenBao, whose transit engine unwraps master keys: https://vault.example.com:8200',
+  }),
+  VAULT_KEY: z.string().regex(vaultKeyPattern, 'must be MOUNT/NAME').default('transit/dormouse').meta({
+    description: 'the key there that wraps them, as MOUNT/NAME',
+  }),
+  VAULT_TOKEN_FILE: z.string().min(1).optional().meta({
+    description:
+      'a file with the token for it, read anew for each request; its policy allows encrypt and decrypt with that key',
+  }),
+  VAULT_CA_FILE: authoritiesFile.meta({
+    description: 'certificates of the authorities that sign Vault’s, if not public ones',
   }),
   HEALTH_PORT: z
     .string()
@@ -323,6 +347,22 @@ function issuerProblems({ OIDC_ISSUER: named, OIDC_AUDIENCE: audience }: Config)
   if (named === undefined && audience !== undefined)
     return [`${prefix}OIDC_ISSUER: is needed with ${prefix}OIDC_AUDIENCE`];
   return [];
+}
+
+function keyProblems(config: Config): readonly string[] {
+  const { VAULT_URL: url, VAULT_TOKEN_FILE: tokenFile, VAULT_CA_FILE: authorities, MASTER_KEY: keys = '' } = config;
+  const read = readMasterKeys(keys);
+  if (url !== undefined && tokenFile === undefined)
+    return [`${prefix}VAULT_TOKEN_FILE: is needed with ${prefix}VAULT_URL`];
+  if (url !== undefined) return [];
+  const alone = (name: string): string => `${prefix}${name}: is of no use without ${prefix}VAULT_URL`;
+  return [
+    ...(tokenFile === undefined ? [] : [alone('VAULT_TOKEN_FILE')]),
+    ...(authorities === undefined ? [] : [alone('VAULT_CA_FILE')]),
+    ...(typeof read !== 'string' && read.some(({ isWrapped }) => isWrapped)
+      ? [`${prefix}MASTER_KEY: has a wrapped key, which needs ${prefix}VAULT_URL and ${prefix}VAULT_TOKEN_FILE`]
+      : []),
+  ];
 }
 
 /** Files that must be set together, for servers whose URL cannot name them. */
@@ -392,6 +432,7 @@ export function readConfig(
       ...callbackProblems(parsed.data),
       ...tlsProblems(parsed.data),
       ...issuerProblems(parsed.data),
+      ...keyProblems(parsed.data),
     );
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }

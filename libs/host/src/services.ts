@@ -38,6 +38,7 @@ import {
   parseModelPrices,
   placeOfCredentials,
   placeOfSecrets,
+  placeOfSources,
   placeOfWebhooks,
   type Service,
   type TenantLimits,
@@ -201,6 +202,7 @@ export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Pla
         placeOfSecrets(stores.secrets),
         placeOfCredentials(stores.userCredentials),
         placeOfWebhooks(stores.webhooks),
+        placeOfSources(stores.sources),
       ],
     }),
   });

@@ -27,6 +27,7 @@ export * from './stores/parked-threads.ts';
 export * from './world/rate-limits.ts';
 export * from './stores/revoked-tokens.ts';
 export * from './registry/registry.ts';
+export * from './registry/key-management.ts';
 export * from './registry/sealer.ts';
 export * from './registry/tenants.ts';
 export * from './registry/user-credentials.ts';

@@ -91,6 +91,7 @@ export {
   createResealing,
   placeOfCredentials,
   placeOfSecrets,
+  placeOfSources,
   placeOfWebhooks,
   type Reseal,
 } from './secrets/resealing.ts';

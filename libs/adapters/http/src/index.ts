@@ -10,3 +10,4 @@ export {
 export { createRefreshGrant } from './refresh-grant.ts';
 export { createToolTransport, type ToolTransportOptions } from './tool-transport.ts';
 export { createWebhookTransport, type WebhookTransportOptions } from './webhook-transport.ts';
+export { createVaultTransit, vaultKeyPattern, type VaultTransitOptions } from './vault-transit.ts';

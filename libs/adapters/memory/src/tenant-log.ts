@@ -14,6 +14,14 @@ export function createTenantLog(store: LogStore, passage: Passage): TenantLog {
         }
         return found;
       }),
+    grown: (places) =>
+      passage.read('tenantLog.grown', String(places.length), () =>
+        places
+          .filter(({ tenant, place }) =>
+            store.arrived.slice(numberOf(place)).some((commit) => commit.tenant === tenant),
+          )
+          .map(({ tenant }) => tenant),
+      ),
     end: (tenant) => passage.read('tenantLog.end', tenant, () => String(store.arrived.length)),
   };
 }

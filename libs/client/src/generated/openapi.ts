@@ -5929,6 +5929,34 @@ export interface components {
         };
         /**
          * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id.
+         *     - [`TOO_MANY_SCHEDULES`](/errors/TOO_MANY_SCHEDULES): The tenant has as many schedules as it may have: 200.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-TOO_MANY_SCHEDULES": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
+         *     - [`ALREADY_EXISTS`](/errors/ALREADY_EXISTS): Something else has this name or external id.
+         *     - [`TOO_MANY_SOURCES`](/errors/TOO_MANY_SOURCES): The tenant has as many sources as it may have: 200.
+         */
+        "IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-TOO_MANY_SOURCES": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - [`IDEMPOTENCY_IN_PROGRESS`](/errors/IDEMPOTENCY_IN_PROGRESS): A request with this `Idempotency-Key` has not been answered yet.
          *     - [`CHOICE_SETTLED`](/errors/CHOICE_SETTLED): This choice was answered, or its call was stopped, before this answer came.
          */
         "IDEMPOTENCY_IN_PROGRESS-CHOICE_SETTLED": {
@@ -7971,7 +7999,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-TOO_MANY_SCHEDULES"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
@@ -8443,7 +8471,7 @@ export interface operations {
             400: components["responses"]["INVALID_JSON"];
             401: components["responses"]["UNAUTHENTICATED"];
             403: components["responses"]["FORBIDDEN"];
-            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS-ALREADY_EXISTS-TOO_MANY_SOURCES"];
             413: components["responses"]["BODY_TOO_LARGE"];
             415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
             422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];

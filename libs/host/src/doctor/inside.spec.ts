@@ -1,6 +1,7 @@
 import { Fault } from '@dormouse/ports';
 import { expect, it } from 'vitest';
-import { failed, lagFinding } from './inside.ts';
+import { keyRingOf } from '../platform/key-ring.ts';
+import { failed, keysFinding, lagFinding } from './inside.ts';
 
 const lag = { topic: 'inputs', group: 'rap.thread-processor', members: 2, records: 7, oldestMs: 61_000 } as const;
 
@@ -15,6 +16,16 @@ it.each([
   expect(found).toMatchObject({ check: 'lag of inputs', level });
   if (next === null) expect(found.next).toBeNull();
   else expect(found.next).toContain(next);
+});
+
+it.each([
+  ['are in the clear, and nothing could wrap them', null, 1, 'ok'],
+  ['are wrapped', 'vault transit/dormouse', 0, 'ok'],
+  ['are in the clear beside a key management', 'vault transit/dormouse', 1, 'warn'],
+])('master keys %s', (_, unwrappedBy, plain, level) => {
+  const ring = keyRingOf([{ key: new Uint8Array(32), since: 0 }]);
+  if (typeof ring === 'string') throw new Error(ring);
+  expect(keysFinding({ ring, unwrappedBy, plain })).toMatchObject({ check: 'keys', level });
 });
 
 it('a server that is away is a failure with where to look; another fault has its step in its words', () => {

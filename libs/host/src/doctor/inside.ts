@@ -11,8 +11,8 @@ import { Fault, type Logger } from '@dormouse/ports';
 import { statfs } from 'node:fs/promises';
 import { type ClusterConfig, tlsFilesOf } from '../config.ts';
 import { checkInstallation } from '../platform/installation.ts';
-import { keyRingOf } from '../platform/key-ring.ts';
-import { kafkaOptions, marksOf, mongoOptions } from '../platform/topology.ts';
+import type { ProcessKeys } from '../platform/kms/key-management.ts';
+import { kafkaOptions, keysOf, marksOf, mongoOptions } from '../platform/topology.ts';
 import { tlsOptions } from '../tls-files.ts';
 
 type Level = 'ok' | 'warn' | 'fail';
@@ -44,6 +44,11 @@ export function failed(check: string, error: unknown): Finding {
 
 export async function examineServers(config: ClusterConfig, logger: Logger): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
+  const keys = await keysOf(config, logger).catch((error: unknown) => {
+    findings.push(failed('keys', error));
+    return null;
+  });
+  if (keys !== null) findings.push(keysFinding(keys));
   const kafka = await openKafka(kafkaOptions(config, logger)).catch((error: unknown) => {
     findings.push(failed('topics', error));
     return null;
@@ -54,8 +59,9 @@ export async function examineServers(config: ClusterConfig, logger: Logger): Pro
     findings.push(finding('topics', 'ok', detail));
     findings.push(...(await lagsOf(kafka)));
   }
-  findings.push(...(await databaseOf(config, kafka)));
+  findings.push(...(await databaseOf(config, kafka, keys)));
   await kafka?.close();
+  await keys?.close();
   return [...findings, await redisOf(config), await diskOf()];
 }
 
@@ -98,10 +104,28 @@ const runbooks: Readonly<Record<GroupLag['topic'], string>> = {
   notices: 'DormouseConsumerLagGrowing',
 };
 
-async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promise<readonly Finding[]> {
+/** Whether settings have master keys in the clear, beside a key management that could wrap them. */
+export function keysFinding({
+  ring,
+  plain,
+  unwrappedBy,
+}: Pick<ProcessKeys, 'ring' | 'plain' | 'unwrappedBy'>): Finding {
+  const inUse = ring.at(Date.now()).mark;
+  const held = unwrappedBy === null ? 'from the settings as they are' : `${unwrappedBy} unwraps them`;
+  const detail = `${ring.all.length} master keys, ${inUse} is in use; ${held}`;
+  if (unwrappedBy === null || plain === 0) return finding('keys', 'ok', detail);
+  const next = 'Wrap them, too: docs/how-to/keep-keys-in-vault.md';
+  return finding('keys', 'warn', `${detail}, and ${plain} are in the clear`, next);
+}
+
+async function databaseOf(
+  config: ClusterConfig,
+  kafka: KafkaBus | null,
+  keys: ProcessKeys | null,
+): Promise<readonly Finding[]> {
   try {
     const look = async (installation: InstallationRecord): Promise<void> => {
-      if (kafka !== null) await checkInstallation(kafka, { installation }, marksOf(keyRingOf(config.MASTER_KEY)));
+      if (kafka !== null && keys !== null) await checkInstallation(kafka, { installation }, marksOf(keys.ring));
     };
     const mongo = await openMongo({ ...mongoOptions(config), indexes: 'check', look });
     try {
@@ -112,7 +136,7 @@ async function databaseOf(config: ClusterConfig, kafka: KafkaBus | null): Promis
         finding(
           'database',
           'ok',
-          `${mongo.database}: its indexes are there, ${mongo.shards} shards of the log, and it belongs to these topics and this master key`,
+          `${mongo.database}: its indexes are there, ${mongo.shards} shards of the log, and it belongs to these topics${keys === null ? '' : ' and this master key'}`,
         ),
         skewMs > skewMsMax ? finding('clock', 'warn', detail, next) : finding('clock', 'ok', detail),
       ];

@@ -4,8 +4,8 @@
 //   R1. Health is answered from the start; ready is reported only when the process does its work.
 //   R2. A dependency that is unavailable at the start is retried and logged once; one that is unfit (a missing index, a
 //       changed topic, a wrong setting) ends the process with the step that repairs it.
-//   R3. Stop: the HTTP server first, then the service, which drains, then the stores; exit code 0. A later signal ends
-//       it at once.
+//   R3. Stop: the HTTP server first, then the service, which drains, then the stores; exit code 0, and 1 where the time
+//       of its keys is over. A later signal ends it at once.
 import 'reflect-metadata';
 import { fileURLToPath } from 'node:url';
 import type { ShardingStatement } from '@dormouse/adapter-mongo';
@@ -59,6 +59,7 @@ export async function runService(name: ServiceName, builtConsole: URL | null = n
   const logger = createJsonLogger(config.LOG_LEVEL, name);
   const stopped = stopSignal();
   const undo: Undo = [];
+  let platform: Platform;
   try {
     if (task === 'doctor') {
       const findings = await examineServers(config, createJsonLogger('silent', name));
@@ -76,15 +77,15 @@ export async function runService(name: ServiceName, builtConsole: URL | null = n
       return finish(0, 'The topics and indexes are there.\n');
     }
     const consoleDir = builtConsole && fileURLToPath(builtConsole);
-    await start({ name, consoleDir }, config, logger, stopped, undo);
+    platform = await start({ name, consoleDir }, config, logger, stopped, undo);
   } catch (failure) {
     await unwind(undo);
     if (failure === interrupted) return finish(0, '');
     return finish(1, `dormouse ${name}: ${startFailureText(failure, config.PORT)}\n`);
   }
-  await stopped;
+  const keysOver = await Promise.race([stopped.then(() => null), platform.keysOver]);
   await unwind(undo); // (R3)
-  return finish(0, '');
+  return keysOver === null ? finish(0, '') : finish(1, `dormouse ${name}: ${keysOver}\n`);
 }
 
 const jsonFlag = '--json';
@@ -137,7 +138,7 @@ async function start(
   logger: Logger,
   stopped: Promise<unknown>,
   undo: Undo,
-): Promise<void> {
+): Promise<Platform> {
   const progress: Progress = { waitingFor: 'starting', platform: null };
   const ready = async (): Promise<string | null> =>
     progress.waitingFor ?? (await progress.platform?.problem(needs[name])) ?? null;
@@ -169,6 +170,7 @@ async function start(
   progress.waitingFor = null;
   logger.info('ready');
   process.stdout.write(`ready ${name}\n`);
+  return platform;
 }
 
 /** Required servers per service. A callback is durable in Kafka; a service that records its own work needs MongoDB. */

@@ -3,7 +3,7 @@
 // Invariants:
 //   R1. Start: stores, services, examples, then the door; nothing is accepted before everything that works on it runs.
 //   R2. Stop: the door first (no new connection, streams end, requests finish), then the services in order, then the
-//       stores; exit code 0. A later signal ends the process at once.
+//       stores; exit code 0, and 1 where the time of its keys is over. A later signal ends the process at once.
 //   R3. A start that fails lets go of what it holds, says what to do next, and exits with 1; when it could not listen,
 //       or the settings are wrong, no data directory is made. A signal during the start ends it at once.
 import 'reflect-metadata';
@@ -70,22 +70,30 @@ export async function runStandalone(startExampleTools: StartExampleTools, builtC
   if (isCluster(reading.config)) return finish(1, settingsText([oneTopology]));
   const stopped = stopSignal();
   const undo: Undo = [];
+  let keysOver: Promise<string>;
   try {
     const consoleDir = fileURLToPath(builtConsole);
     const starting = start(reading.config, { startExampleTools, consoleDir }, undo);
-    const banner = await Promise.race([starting, stopped.then(() => null)]);
-    if (banner === null) return finish(0, ''); // (R3) nothing was accepted yet, and what is on disk is whole
-    process.stdout.write(banner);
+    const started = await Promise.race([starting, stopped.then(() => null)]);
+    if (started === null) return finish(0, ''); // (R3) nothing was accepted yet, and what is on disk is whole
+    process.stdout.write(started.banner);
+    ({ keysOver } = started);
   } catch (failure) {
     await unwind(undo); // (R3)
     const text = startFailureText(failure, reading.config.PORT);
     return finish(1, `dormouse: ${text}\n${text.includes(' --') ? flagsHint : ''}`);
   }
-  await stopped;
+  const reason = await Promise.race([stopped.then(() => null), keysOver]);
   print('\nstopping; once more ends it at once');
   await unwind(undo); // (R2)
   print('stopped');
-  return finish(0, '');
+  return reason === null ? finish(0, '') : finish(1, `dormouse: ${reason}\n`);
+}
+
+interface Started {
+  readonly banner: string;
+  /** See Platform. */
+  readonly keysOver: Promise<string>;
 }
 
 /** What only the app has. */
@@ -94,8 +102,8 @@ interface AppParts {
   readonly consoleDir: string;
 }
 
-/** Starts everything and returns the banner; `undo` collects what must be released, last first. */
-async function start(config: Config, { startExampleTools, consoleDir }: AppParts, undo: Undo): Promise<string> {
+/** Starts everything; `undo` collects what must be released, last first. */
+async function start(config: Config, { startExampleTools, consoleDir }: AppParts, undo: Undo): Promise<Started> {
   const logger = createJsonLogger(config.LOG_LEVEL, 'standalone');
   const dataDir = resolve(config.DATA_DIR);
   const port = await resolvePort(config.HOST, config.PORT); // (R3)
@@ -188,7 +196,8 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   const code = (await ingress.sessions.issueCode(key.key))?.code ?? null; // null: the key was revoked
   const clockAheadMs = platform.clock.offset();
   const { PUBLIC_URL: publicUrl = url } = config;
-  return bannerText({ url: publicUrl, dataDir, key, code, toolsUrl, clockAheadMs, metricsUrl, isMetricsKeyWanted });
+  const shown = { url: publicUrl, dataDir, key, code, toolsUrl, clockAheadMs, metricsUrl, isMetricsKeyWanted };
+  return { banner: bannerText(shown), keysOver: platform.keysOver };
 }
 
 /** The operations port, where one is set; its address, or null. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Fault, type Entropy, localTenant } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { type Ingress, newKey } from '@dormouse/runtime';
-import { readOrCreate } from '../platform/key-ring.ts';
+import { readOrCreate } from '../platform/private-file.ts';
 
 export const standaloneTenant = localTenant;
 /** Of the bootstrap key of a cluster. */

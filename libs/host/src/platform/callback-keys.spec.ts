@@ -1,15 +1,25 @@
 import { createCallbackTokens } from '@dormouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { callbackKeysOf } from './callback-keys.ts';
-import { keyRingOf } from './key-ring.ts';
+import { type KeyRing, keyRingOf, readMasterKeys } from './key-ring.ts';
 
 const [one, two] = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string];
 const time = '2026-03-01T00:00:00Z';
 const scope = { tenant: 'acme', thread: 'thr_1', toolCallId: 'call_1', toolServer: 'tools', expiresAt: null };
 const [before, after] = [Date.parse(time) - 1, Date.parse(time)];
 
+function ringOf(text: string): KeyRing {
+  const written = readMasterKeys(text);
+  const ring =
+    typeof written === 'string'
+      ? written
+      : keyRingOf(written.map((each) => ({ ...each, key: Buffer.from(each.text, 'hex') })));
+  if (typeof ring === 'string') throw new Error(ring);
+  return ring;
+}
+
 const tokensOf = (keys: string) =>
-  createCallbackTokens({ keys: callbackKeysOf(keyRingOf(keys)), publicBase: 'https://a.example' });
+  createCallbackTokens({ keys: callbackKeysOf(ringOf(keys)), publicBase: 'https://a.example' });
 const tokenAt = (keys: string, at: number): string =>
   tokensOf(keys).url(scope, at).slice('https://a.example/callback/'.length);
 const isTaken = (keys: string, token: string): boolean => tokensOf(keys).verify(token, after).ok;

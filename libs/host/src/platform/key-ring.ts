@@ -1,17 +1,13 @@
 // The keys of an installation: its master keys (standalone in the data directory, in a cluster given to every process),
-// and one key per purpose derived from each.
+// and one key per purpose derived from each. How they are opened: kms/opened-keys.ts.
 //
 // Invariants:
-//   K1. The file is readable by its owner alone (0600); losing a key makes what it has sealed unreadable and the
-//       callback URLs that it has signed invalid, so it belongs in every backup.
 //   K2. A derived key serves one purpose; none of them reveals anything about another.
 //   K3. There is one master key in use at a moment: the newest whose time has come. Older ones open and verify only.
 //       The time is part of what is configured, so that all processes change over at the same moment.
-//   K4. A key is written `KEY` or `KEY@TIME`; only one has no time, and is the oldest.
-import { hkdfSync, randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Fault } from '@dormouse/ports';
+//   K4. A key is written `KEY` or `KEY@TIME`; only one has no time, and is the oldest. KEY is the key itself, or what a
+//       key management has made of it.
+import { hkdfSync } from 'node:crypto';
 
 export type KeyPurpose = 'secrets' | 'thread tokens' | 'ids' | 'callbacks' | 'audit';
 
@@ -31,48 +27,55 @@ export interface KeyRing {
 }
 
 export const masterKeysMax = 8;
-const masterKeyBytes = 32;
-const nameInDirectory = 'master-key';
-
-/** The master keys of a data directory; the first one is made there. @throws Fault DATABASE_CORRUPT */
-export async function openKeyRing(dataDir: string): Promise<KeyRing> {
-  const text = await readOrCreate(join(dataDir, nameInDirectory), () => randomBytes(masterKeyBytes).toString('hex'));
-  const ring = readMasterKeys(text);
-  if (typeof ring === 'string')
-    throw new Fault('DATABASE_CORRUPT', `The file master-key in ${dataDir} is damaged. Restore it from a backup.`);
-  return ring;
-}
-
-/** The ring of a text that `masterKeysProblem` finds nothing wrong with. */
-export function keyRingOf(text: string): KeyRing {
-  const ring = readMasterKeys(text);
-  if (typeof ring === 'string') throw new RangeError(ring);
-  return ring;
-}
 
 /** Null, or what is wrong with the keys; no part of them is repeated. */
 export function masterKeysProblem(text: string): string | null {
-  const ring = readMasterKeys(text);
-  return typeof ring === 'string' ? ring : null;
+  const read = readMasterKeys(text);
+  if (typeof read === 'string') return read;
+  const isTwice = new Set(read.map((each) => each.text)).size < read.length;
+  return isTwice ? oneTwice : null;
 }
 
-/** Keys in any order, with commas or white space between them. (K4) */
-function readMasterKeys(text: string): KeyRing | string {
+export interface WrittenKey {
+  /** The key in hexadecimal digits, or wrapped. */
+  readonly text: string;
+  readonly isWrapped: boolean;
+  /** As in MasterKey. */
+  readonly since: number;
+  /** As it was written; null for none. */
+  readonly time: string | null;
+}
+
+/** Oldest first, from keys in any order with commas or white space between them; or what is wrong with them. (K4) */
+export function readMasterKeys(text: string): readonly WrittenKey[] | string {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
-  const read = entries.map((entry) => /^([0-9a-f]{64})(?:@(\S+))?$/.exec(entry));
-  if (read.length === 0 || read.some((entry) => entry === null)) return 'must be 64 hexadecimal digits';
-  if (read.length > masterKeysMax) return `must be at most ${masterKeysMax} keys`;
-  const keys = read.flatMap((entry) => (entry === null ? [] : [{ hex: entry[1] ?? '', since: sinceOf(entry[2]) }]));
-  if (keys.some(({ since }) => since === null))
-    return 'must say the time from which a key is used as KEY@2026-01-31T12:00:00Z';
-  const all = keys
-    .map(({ hex, since }) => masterKeyOf(Buffer.from(hex, 'hex'), since ?? 0))
-    .toSorted((left, right) => left.since - right.since);
-  if (new Set(all.map(({ since }) => since)).size < all.length)
+  if (entries.length === 0) return 'must be 64 hexadecimal digits';
+  if (entries.length > masterKeysMax) return `must be at most ${masterKeysMax} keys`;
+  const keys: WrittenKey[] = [];
+  for (const entry of entries) {
+    const isWrapped = entry.startsWith('vault:');
+    const [, key, time] = (isWrapped ? wrappedEntry : plainEntry).exec(entry) ?? [];
+    if (key === undefined)
+      return isWrapped ? 'must be vault:v1:… as the key management has written it' : 'must be 64 hexadecimal digits';
+    const since = sinceOf(time);
+    if (since === null) return 'must say the time from which a key is used as KEY@2026-01-31T12:00:00Z';
+    keys.push({ text: key, isWrapped, since, time: time ?? null });
+  }
+  if (new Set(keys.map(({ since }) => since)).size < keys.length)
     return 'must say for each key but the oldest from which time it is used, such as KEY@2026-01-31T12:00:00Z';
-  if (new Set(all.map(({ mark }) => mark)).size < all.length) return 'must not name one key twice';
+  return keys.toSorted((left, right) => left.since - right.since);
+}
+
+const plainEntry = /^([0-9a-f]{64})(?:@(\S+))?$/;
+const wrappedEntry = /^(vault:v\d{1,9}:[\w+/=-]{16,4096})(?:@(\S+))?$/;
+
+const oneTwice = 'must not name one key twice';
+
+/** Of keys with 32 bytes each, oldest first; or what is wrong with them. */
+export function keyRingOf(keys: readonly { readonly key: Uint8Array; readonly since: number }[]): KeyRing | string {
+  const all = keys.map(({ key, since }) => masterKeyOf(key, since));
   const [oldest] = all;
-  if (oldest === undefined) return 'must be 64 hexadecimal digits';
+  if (oldest === undefined || new Set(all.map(({ mark }) => mark)).size < all.length) return oneTwice;
   return { all, at: (now) => all.findLast(({ since }) => since <= now) ?? oldest }; // (K3)
 }
 
@@ -90,16 +93,4 @@ function masterKeyOf(master: Uint8Array, since: number): MasterKey {
     ...{ mark: derived('mark', 8).toString('hex'), since },
     key: (purpose) => new Uint8Array(derived(purpose, 32)),
   };
-}
-
-/** The text of a private file, made on first use. (K1) */
-export async function readOrCreate(path: string, make: () => string): Promise<string> {
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-  const text = make();
-  await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  return text;
 }

@@ -60,6 +60,8 @@ export interface Platform {
   readonly readDocument: ReadDocument;
   readonly keys: KeyRing;
   /** See Topology. */
+  readonly keysOver: Topology['keysOver'];
+  /** See Topology. */
   readonly pin: Topology['pin'];
   /** See Topology. */
   readonly reusableBytes: Topology['reusableBytes'];
@@ -125,6 +127,7 @@ export async function openPlatform(
     readDocument: createReadDocument(documents.fetch),
     pin: topology.pin,
     reusableBytes: topology.reusableBytes,
+    keysOver: topology.keysOver,
     noteMasterKey: (mark) => topology.noteMasterKey(mark),
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,

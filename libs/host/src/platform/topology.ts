@@ -19,7 +19,9 @@ import { type ClusterConfig, type Config, isCluster, tlsFilesOf } from '../confi
 import { tlsOptions } from '../tls-files.ts';
 import { openClockOffset } from './clock-offset.ts';
 import { checkInstallation, claimInstallation, refuseOthers } from './installation.ts';
-import { type KeyRing, keyRingOf, openKeyRing } from './key-ring.ts';
+import type { KeyRing } from './key-ring.ts';
+import { openProcessKeys, type ProcessKeys } from './kms/key-management.ts';
+import { openKeyFile, openKeySetting } from './kms/opened-keys.ts';
 import type { ProcessClock } from './process-clock.ts';
 
 /** A server without which a service can do nothing of its work. Redis is none: it may be away at any time. */
@@ -41,6 +43,8 @@ export interface Topology {
   readonly stores: Stores;
   readonly traits: TopologyTraits;
   readonly keys: KeyRing;
+  /** Resolves with the reason when this process may not use them longer; never before. (held-keys H2) */
+  readonly keysOver: Promise<string>;
   /** To be called when no secret is left that another master key than this one has sealed. (installation N3) */
   noteMasterKey(mark: string): Promise<void>;
   /** The database as it is now, to be copied; null where it is a server's. @throws Fault UNAVAILABLE. */
@@ -60,7 +64,7 @@ export interface Topology {
 
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
 export function openTopology(config: Config, clock: ProcessClock, logger: Logger, metrics: Metrics): Promise<Topology> {
-  return isCluster(config) ? openCluster(config, logger, metrics) : openStandalone(config, clock, metrics);
+  return isCluster(config) ? openCluster(config, logger, metrics) : openStandalone(config, clock, logger, metrics);
 }
 
 /**
@@ -76,14 +80,21 @@ const standaloneTraits: TopologyTraits = {
 /** Many tenants: one of them must not take it all. Each group of commits is a round trip of its own. */
 const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000, hasBroker: true };
 
-async function openStandalone(config: Config, clock: ProcessClock, metrics: Metrics): Promise<Topology> {
+async function openStandalone(
+  config: Config,
+  clock: ProcessClock,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<Topology> {
   const stores = await openSqlite({ directory: config.DATA_DIR, clock, metrics });
   try {
     await clock.goOnFrom(openClockOffset(config.DATA_DIR)); // under the lock of the directory
+    const keys = await openProcessKeys(config, logger, (kms) => openKeyFile(config.DATA_DIR, kms));
     return {
       stores,
       traits: standaloneTraits,
-      keys: await openKeyRing(config.DATA_DIR),
+      keys: keys.ring,
+      keysOver: keys.over,
       noteMasterKey: () => Promise.resolve(), // the keys are beside what they seal
       pin: () => stores.pin(),
       reusableBytes: () => stores.reusableBytes(),
@@ -94,7 +105,10 @@ async function openStandalone(config: Config, clock: ProcessClock, metrics: Metr
         return null;
       },
       stalled: () => null,
-      close: () => stores.close(),
+      close: async () => {
+        await keys.close();
+        await stores.close();
+      },
     };
   } catch (failure) {
     await stores.close();
@@ -103,10 +117,28 @@ async function openStandalone(config: Config, clock: ProcessClock, metrics: Metr
 }
 
 async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metrics): Promise<Topology> {
+  const keys = await keysOf(config, logger);
+  try {
+    return await openServers(config, keys, logger, metrics);
+  } catch (failure) {
+    await keys.close();
+    throw failure;
+  }
+}
+
+/** Of a process of a cluster. @throws Fault KMS_REFUSED, UNAVAILABLE */
+export const keysOf = (config: ClusterConfig, logger: Logger): Promise<ProcessKeys> =>
+  openProcessKeys(config, logger, (kms) => openKeySetting(config.MASTER_KEY, kms));
+
+async function openServers(
+  config: ClusterConfig,
+  keys: ProcessKeys,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<Topology> {
   const kafka = await openKafka({ ...kafkaOptions(config, logger), metrics });
-  const keys = keyRingOf(config.MASTER_KEY);
   const look = (installation: InstallationRecord): Promise<void> =>
-    checkInstallation(kafka, { installation }, marksOf(keys));
+    checkInstallation(kafka, { installation }, marksOf(keys.ring));
   let mongo: MongoStores;
   try {
     const { partitions } = kafka;
@@ -120,7 +152,8 @@ async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metri
   return {
     stores: storesOf(kafka, mongo, redis),
     traits: clusterTraits,
-    keys,
+    keys: keys.ring,
+    keysOver: keys.over,
     noteMasterKey: (mark) => mongo.installation.noteMasterKey(mark),
     pin: null,
     reusableBytes: null,
@@ -133,7 +166,7 @@ async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metri
     stalled: () => kafka.stalled(),
     close: async () => {
       await kafka.close();
-      await Promise.all([mongo.close(), redis.close()]);
+      await Promise.all([mongo.close(), redis.close(), keys.close()]);
     },
   };
 }
@@ -146,19 +179,23 @@ function storesOf({ inputs, work }: KafkaBus, mongo: MongoStores, { dedup, feed,
 export async function setUpCluster(config: ClusterConfig, logger: Logger): Promise<void> {
   const { KAFKA_PARTITIONS: partitions, KAFKA_REPLICATION: replication = null } = config;
   const makeTopics = { partitions, replication, retentionMs: recordsKeptMs };
-  const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics });
+  const keys = await keysOf(config, logger);
+  const kafka = await openKafka({ ...kafkaOptions(config, logger), makeTopics }).catch(async (failure: unknown) => {
+    await keys.close();
+    throw failure;
+  });
   let mongo: MongoStores | null = null;
   try {
-    const keys = keyRingOf(config.MASTER_KEY);
-    const marks = marksOf(keys);
+    const marks = marksOf(keys.ring);
     const look = (installation: InstallationRecord): Promise<void> => refuseOthers(kafka, { installation }, marks);
     const beforeMigration = (): Promise<void> => refuseWriters(kafka);
     const { partitions: ofTopics } = kafka;
     mongo = await openMongo({ ...mongoOptions(config), indexes: 'make', look, partitions: ofTopics, beforeMigration });
-    await claimInstallation(kafka, mongo, marks, keys.at(Date.now()).mark);
+    await claimInstallation(kafka, mongo, marks, keys.ring.at(Date.now()).mark);
   } finally {
     await mongo?.close();
     await kafka.close();
+    await keys.close();
   }
 }
 

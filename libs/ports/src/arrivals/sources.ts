@@ -3,7 +3,8 @@
 // Contract (contracts/sources.contract.ts):
 //   S1. A name of a tenant has one source at most, and a token has one: of several inserts at once, one is made.
 //   S2. A list is ordered by name, and its pages, one after the other, are the list.
-//   S3. A delivery belongs to one thread for ever: the first claim stays, whichever process has made it.
+//   S3. A delivery belongs to one thread: the first claim stays, whichever process has made it, for `claimsKeptMs` at
+//       least. An older one may be deleted.
 import type { Page, PageRequest } from '../registry/registry.ts';
 
 /** How deliveries are signed, and where they have their ids. */
@@ -36,6 +37,8 @@ export interface Sources {
   get(tenant: string, nameOrId: string): Promise<Source | null>;
   byToken(tokenSha256: string): Promise<Source | null>;
   list(tenant: string, page: PageRequest): Promise<Page<Source>>;
+  /** Only where `seen` is what is stored; false otherwise. Name, id and token stay. */
+  replace(source: Source, seen: Source): Promise<boolean>;
   remove(tenant: string, name: string): Promise<boolean>;
 }
 
@@ -47,6 +50,9 @@ export interface Delivery {
   readonly thread: string;
   readonly at: number;
 }
+
+/** More than any sender goes on to send a delivery again. */
+export const claimsKeptMs = 30 * 86_400_000;
 
 export interface Deliveries {
   find(tenant: string, id: string): Promise<Delivery | null>;

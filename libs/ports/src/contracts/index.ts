@@ -7,6 +7,7 @@ export { idempotencyKeysContract } from './idempotency.contract.ts';
 export { inboxContract } from './inbox.contract.ts';
 export { inputBusContract, type InputBusUnderTest } from './input-bus.contract.ts';
 export { createInputRecorder, type InputRecorder } from './input-recorder.ts';
+export { keyManagementContract } from './key-management.contract.ts';
 export { liveFeedContract } from './live-feed.contract.ts';
 export { loginsContract } from './logins.contract.ts';
 export { parkedThreadsContract } from './parked-threads.contract.ts';

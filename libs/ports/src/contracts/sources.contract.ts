@@ -55,6 +55,20 @@ export function sourcesContract(name: string, make: () => Promise<UnderTest<Sour
       expect(await sources.insert({ ...source, id: `${source.id}_2` })).toBe(true);
     });
 
+    it('replaces one only where it is what was read', async () => {
+      const sources = await opened.get();
+      const source = sourceOf(freshTenant(), 'sealed');
+      const next = { ...source, sealedToken: 'sealed again' };
+      expect(await sources.replace(next, source)).toBe(false);
+      await sources.insert(source);
+      expect(await sources.replace(next, next)).toBe(false);
+      const read = (await sources.get(source.tenant, source.name)) ?? source;
+      const made = await Promise.all([1, 2, 3].map(() => sources.replace(next, read)));
+      expect(made.filter(Boolean)).toHaveLength(1);
+      expect(await sources.get(source.tenant, source.name)).toEqual(next);
+      expect(await sources.byToken(source.tokenSha256)).toEqual(next);
+    });
+
     it('(S2) lists by name, page by page', async () => {
       const sources = await opened.get();
       const tenant = freshTenant();

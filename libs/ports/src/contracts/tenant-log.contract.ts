@@ -94,6 +94,34 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
       expect(found.map(({ commit }) => commit)).toEqual([next]);
     });
 
+    it('G6: names the tenants of many places behind which something has come', async () => {
+      const { log, tenantLog } = await open();
+      const tenants = Array.from({ length: 20 }, freshTenant);
+      const quiet = new Set(tenants.filter((_, nth) => nth % 3 > 0));
+      await append(log, ...tenants.map((tenant) => commitOf(freshKey(tenant), 0)));
+      const places = await Promise.all(
+        tenants.map(async (tenant) => {
+          const [last] = await readOn(tenantLog, tenant, null, ({ length }) => length === 1);
+          return { tenant, place: last?.place ?? '' };
+        }),
+      );
+      expect(await tenantLog.grown([])).toEqual([]);
+      expect(await tenantLog.grown(places)).toEqual([]);
+      const grown = tenants.filter((tenant) => !quiet.has(tenant));
+      await append(log, ...grown.map((tenant) => commitOf(freshKey(tenant), 0)), commitOf(freshKey(freshTenant()), 0));
+      const deadline = Date.now() + patienceMs;
+      for (let named: readonly string[] = []; named.length < grown.length; await breath()) {
+        if (Date.now() > deadline) throw new Error(`only ${named.length} tenants were named`);
+        named = await tenantLog.grown(places);
+        expect(named.filter((tenant) => quiet.has(tenant))).toEqual([]);
+      }
+      expect((await tenantLog.grown(places)).toSorted()).toEqual(grown.toSorted());
+      for (const { tenant, place } of places)
+        expect(
+          await readOn(tenantLog, tenant, place, ({ length }) => length >= (quiet.has(tenant) ? 0 : 1)),
+        ).toHaveLength(quiet.has(tenant) ? 0 : 1);
+    });
+
     it.each(['', 'x y', '-1', '["a",1]', '0.0.0.0.0.0.0.0.0.0.0.0.0.0', '99999999999999999999'])(
       'G5: refuses %j, which is no place',
       async (place) => {

@@ -232,6 +232,10 @@ export function webhooksContract(name: string, make: () => Promise<UnderTest<Web
       expect(await readers.advance(tenant, holder, '2')).toBe(true);
       expect(await readers.hold(tenant, 'next', at + 20, at + 30)).toBe(true);
       expect(await readers.advance(tenant, holder, '3')).toBe(false);
+      await readers.renew('next', at + 50);
+      expect((await readers.get(tenant))?.heldUntil).toBe(at + 50);
+      await readers.renew(holder, at + 60);
+      expect((await readers.get(tenant))?.heldUntil).toBe(at + 50);
       await readers.release('next');
       expect(await readers.hold(tenant, holder, at + 21, at + 40)).toBe(true);
       expect(await readers.get(tenant)).toEqual({ tenant, place: '2', changes: 1, heldUntil: at + 40 });

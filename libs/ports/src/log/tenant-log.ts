@@ -8,6 +8,9 @@
 //   G3. What is appended after `end` was asked comes after its place; what was answered before does not.
 //   G4. A commit may be seen a few seconds after its append was answered. An empty answer says: nothing newer yet.
 //   G5. A place is opaque, and good for its tenant as long as the log exists. A text that is none: CURSOR_INVALID.
+//   G6. Of many readers that wait at their ends, those are named for which something may have come: what has been
+//       appended to the log of one names it within seconds of the append, with rare delays as in G4 that only a
+//       reading ends. Naming one in vain costs it a reading.
 import type { Commit } from './thread-log.ts';
 
 /** A commit, and the place after it. */
@@ -16,9 +19,20 @@ export interface PlacedCommit {
   readonly place: string;
 }
 
+/** Of one reading of `grown`. */
+export const placesAtOnceMax = 100;
+
+/** A tenant, and the place up to which a reader has its log. */
+export interface TenantPlace {
+  readonly tenant: string;
+  readonly place: string;
+}
+
 export interface TenantLog {
   /** At most `limit` commits after a place; null is the place before everything. @throws Fault CURSOR_INVALID. (G5) */
   after(tenant: string, place: string | null, limit: number): Promise<readonly PlacedCommit[]>;
+  /** The tenants of those places, at most `placesAtOnceMax`, behind which something may be. (G6) @throws Fault */
+  grown(places: readonly TenantPlace[]): Promise<readonly string[]>;
   /** The place after everything that is stored. (G3) */
   end(tenant: string): Promise<string>;
 }

@@ -27,6 +27,11 @@ export const loginOwner = (tenant: string, thread: string, toolCallId: string): 
   tenant,
   name: `login:${thread}:${toolCallId}`,
 });
+/** Owner of the token in a source's URL. */
+export const sourceOwner = ({ tenant, id }: { readonly tenant: string; readonly id: string }): SealOwner => ({
+  tenant,
+  name: `source:${id}`,
+});
 /** Owner of what a user has for a tool server. */
 export const credentialOwner = (tenant: string, userId: string, toolServer: string): SealOwner => ({
   tenant,

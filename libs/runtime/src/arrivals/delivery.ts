@@ -1,9 +1,9 @@
 // What arrives for a thread that may not be there yet: it wakes the open thread of its external id, or opens one.
 //
 // Invariants:
-//   D1. A delivery is one wake, for ever: its id makes the id of its message, and its claim names the one thread that
-//       gets it. The thread is there before the claim, and the claim before the message; a delivery that is sent again
-//       brings its message again, which the thread takes once. (ports S3, I-01)
+//   D1. A delivery is one wake, for `claimsKeptMs` at least: its id makes the id of its message, and its claim names
+//       the one thread that gets it. The thread is there before the claim, and the claim before the message; a
+//       delivery that is sent again brings its message again, which the thread takes once. (ports S3, I-01)
 //   D2. Of several deliveries with one external id, at once and in several processes, one opens the thread: the
 //       directory gives an external id once. The id of a thread that a delivery would open follows from the delivery's.
 //   D3. A closed thread is not woken: it gives up its external id, and the next thread has it. Whether a thread is

@@ -5,6 +5,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../ingress-gateway/spec/ingress-stage.ts';
 import type { Ingress } from '../ingress-gateway/ingress.ts';
+import { schedulesMax } from './schedule-api.ts';
+import { sourcesMax } from './source-api.ts';
 
 const tenant = 'acme';
 const secret = 'a secret';
@@ -243,4 +245,37 @@ describe('a source', () => {
     expect((await ingress.agents.remove(tenant, 'helper')).ok).toBe(true);
     expect(await ingress.sources.remove(tenant, 'issues')).toMatchObject({ refusal: { code: 'NOT_FOUND' } });
   });
+});
+
+describe('what a tenant may have', () => {
+  it('(O4) is a number of sources: one more is refused, one that is there is shown', async () => {
+    const { ingress, ports, source } = await door();
+    for (let nth = 1; nth < sourcesMax; nth += 1)
+      await ports.sources.insert({ ...source, id: `src_${nth}`, name: `s-${nth}`, tokenSha256: `sha-${nth}` });
+    const wanted = { ...wantedOf(source), name: 'one-more' };
+    expect(await ingress.sources.create(tenant, wanted)).toMatchObject({ refusal: { code: 'TOO_MANY_SOURCES' } });
+    expect(await ingress.sources.create(tenant, wantedOf(source))).toMatchObject({ value: { created: false } });
+    await ingress.sources.remove(tenant, 's-1');
+    expect(await ingress.sources.create(tenant, wanted)).toMatchObject({ value: { created: true } });
+  });
+
+  it('(P3) is a number of schedules', async () => {
+    const { ingress, ports } = await door();
+    const wanted = {
+      ...{ name: 'daily', cron: '0 9 * * *', timeZone: 'UTC', agent: 'helper', message: 'x', externalId: null },
+      missed: 'once',
+    } as const;
+    expect(await ingress.schedules.create(tenant, wanted)).toMatchObject({ value: { created: true } });
+    const stored = await ports.schedules.get(tenant, 'daily');
+    if (stored === null) throw new Error('it is not there');
+    for (let nth = 1; nth < schedulesMax; nth += 1)
+      await ports.schedules.insert({ ...stored, id: `sch_${nth}`, name: `s-${nth}` });
+    const more = { ...wanted, name: 'one-more' };
+    expect(await ingress.schedules.create(tenant, more)).toMatchObject({ refusal: { code: 'TOO_MANY_SCHEDULES' } });
+    expect(await ingress.schedules.create(tenant, wanted)).toMatchObject({ value: { created: false } });
+  });
+});
+
+const wantedOf = ({ name, kind, secret: of, agent, key, message }: Source) => ({
+  ...{ name, kind, secret: of, agent, key, message },
 });

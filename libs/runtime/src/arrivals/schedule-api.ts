@@ -4,6 +4,7 @@
 //   P1. A name is given once; the same schedule again is no change, another one under a taken name is refused.
 //   P2. A schedule that could never fire is refused: its line comes in its time zone, once a minute at most, and its
 //       agent exists. While it is there, its agent is not deleted.
+//   P3. A tenant has `schedulesMax` of them at most; several that are made at once may pass it by their number.
 import { canonicalJson, type Problem } from '@dormouse/json';
 import type { Agents, Clock, Entropy, Page, PageRequest, Schedules, TenantSchedule } from '@dormouse/ports';
 import { comesTooOften } from '@dormouse/thread';
@@ -29,6 +30,9 @@ export interface ScheduleApi {
   remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
 }
 
+/** Of a tenant. (P3) */
+export const schedulesMax = 200;
+
 export interface SchedulePorts {
   readonly schedules: Schedules;
   readonly agents: Agents;
@@ -38,6 +42,12 @@ export interface SchedulePorts {
 
 export function createScheduleApi(ports: SchedulePorts): ScheduleApi {
   const { schedules, agents, clock, entropy } = ports;
+  /** A name that is there takes no more room. */
+  async function isFull(tenant: string, name: string): Promise<boolean> {
+    const { data } = await schedules.list(tenant, { limit: schedulesMax, cursor: null });
+    return data.length >= schedulesMax && (await schedules.get(tenant, name)) === null;
+  }
+
   return {
     async create(tenant, given) {
       const now = clock.now();
@@ -46,6 +56,8 @@ export function createScheduleApi(ports: SchedulePorts): ScheduleApi {
       const problems = await problemsOf(ports, tenant, given, { hasAgent: agent !== null, nextAt });
       if (agent === null || problems.length > 0) return invalid(problems);
       const content = contentOf({ ...given, agent: agent.name });
+      if (await isFull(tenant, content.name))
+        return refused('TOO_MANY_SCHEDULES', `A tenant has at most ${schedulesMax} schedules.`); // (P3)
       const id = publicId('sch', timeSortedName(now, entropy.nonce()));
       const schedule: TenantSchedule = {
         ...{ ...content, tenant, id, createdAt: now, nextAt, lookAt: nextAt, firing: null },

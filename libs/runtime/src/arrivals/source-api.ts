@@ -6,18 +6,19 @@
 //   O2. A source that could never bring anything is refused: its secret and its agent exist, and its expressions can be
 //       read. While it is there, neither is deleted. (secrets S2)
 //   O3. The token of its URL is random, and stored hashed and sealed.
+//   O4. A tenant has `sourcesMax` of them at most; several that are made at once may pass it by their number.
 import { canonicalJson, type Problem } from '@dormouse/json';
-import type {
-  Agents,
-  Clock,
-  Entropy,
-  Page,
-  PageRequest,
-  Sealer,
-  SealOwner,
-  Secrets,
-  Source,
-  Sources,
+import {
+  type Agents,
+  type Clock,
+  type Entropy,
+  type Page,
+  type PageRequest,
+  type Sealer,
+  type Secrets,
+  type Source,
+  sourceOwner,
+  type Sources,
 } from '@dormouse/ports';
 import { publicId, timeSortedName } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../ingress-gateway/refusal.ts';
@@ -42,6 +43,9 @@ export interface SourceApi {
   remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
 }
 
+/** Of a tenant. (O4) */
+export const sourcesMax = 200;
+
 export interface SourcePorts {
   readonly sources: Sources;
   readonly secrets: Secrets;
@@ -57,19 +61,27 @@ export function createSourceApi(ports: SourcePorts): SourceApi {
   const { sources, sealer, clock, entropy } = ports;
   const base = ports.publicBase.replace(/\/+$/, '');
   const withUrl = (source: Source) => {
-    const token = sealer.open(ownerOf(source), source.sealedToken);
+    const token = sealer.open(sourceOwner(source), source.sealedToken);
     return { ...shown(source), url: `${base}/hooks/${source.name}/${token}` };
   };
+  /** A name that is there takes no more room. */
+  async function isFull(tenant: string, name: string): Promise<boolean> {
+    const { data } = await sources.list(tenant, { limit: sourcesMax, cursor: null });
+    return data.length >= sourcesMax && (await sources.get(tenant, name)) === null;
+  }
+
   return {
     async create(tenant, given) {
       const agent = await ports.agents.latest(tenant, given.agent);
       const problems = await problemsOf(ports, tenant, given, agent !== null);
       if (agent === null || problems.length > 0) return invalid(problems);
       const content = { ...given, agent: agent.name };
+      if (await isFull(tenant, content.name))
+        return refused('TOO_MANY_SOURCES', `A tenant has at most ${sourcesMax} sources.`); // (O4)
       const now = clock.now();
       const id = publicId('src', timeSortedName(now, entropy.nonce()));
       const token = `${entropy.nonce()}${entropy.nonce()}`; // (O3)
-      const sealedToken = sealer.seal(ownerOf({ tenant, id }), token);
+      const sealedToken = sealer.seal(sourceOwner({ tenant, id }), token);
       const source: Source = { ...content, tenant, id, createdAt: now, tokenSha256: tokenHash(token), sealedToken };
       if (await sources.insert(source)) return answered({ source: withUrl(source), created: true });
       const existing = await sources.get(tenant, content.name);
@@ -88,8 +100,6 @@ export function createSourceApi(ports: SourcePorts): SourceApi {
     },
   };
 }
-
-const ownerOf = ({ tenant, id }: Pick<Source, 'tenant' | 'id'>): SealOwner => ({ tenant, name: `source:${id}` });
 
 const contentOf = ({ name, kind, secret, agent, key, message }: SourceContent): SourceContent => ({
   ...{ name, kind, secret, agent, key, message },

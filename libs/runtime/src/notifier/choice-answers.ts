@@ -20,6 +20,7 @@ import {
 } from '@dormouse/ports';
 import { encodeChoiceAnswer } from '@dormouse/protocol';
 import { type AnswerChoice, inputIds } from '@dormouse/thread';
+import { unsealed } from '../secrets/unsealed.ts';
 import { atAddress } from '../tool-dispatcher/registrations.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
@@ -60,9 +61,11 @@ export function createChoiceAnswers(deps: {
     if ((await ledger.read(key, effect.id))?.outcome === 'sent') return; // (W4)
     const registered = await toolServers.get(tenant, effect.toolServer);
     if (registered === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
+    const url = unsealed(sealer, answerOwner(tenant, thread, effect.toolCallId), effect.answerTo);
+    if (url === null) return giveUp(owed, 'its address is sealed with a master key that was removed'); // (W2)
     const outcome = await transport.post({
       server: atAddress(registered, effect),
-      url: sealer.open(answerOwner(tenant, thread, effect.toolCallId), effect.answerTo),
+      url,
       body: JSON.stringify(encodeChoiceAnswer({ id: effect.toolCallId, selected: effect.selected })), // (W1)
       headers: { 'idempotency-key': effect.choiceId, ...traceHeaders(owed.trace) },
       timeoutMs: settings.noticeTimeoutMs,

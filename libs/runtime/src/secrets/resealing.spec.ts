@@ -1,7 +1,7 @@
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
 import { credentialOwner, newTenant, type RotatingSealer } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { createResealing, placeOfCredentials, placeOfSecrets, placeOfWebhooks } from './resealing.ts';
+import { createResealing, placeOfCredentials, placeOfSecrets, placeOfSources, placeOfWebhooks } from './resealing.ts';
 
 /** `KEY:TENANT:NAME:VALUE`, which opens with `old` and `new`. */
 const sealer: RotatingSealer = {
@@ -71,7 +71,7 @@ describe('sealing again', () => {
     expect(await reseal(60_000)).toMatchObject({ resealed: 0, isDone: true });
   });
 
-  it('R2 reaches what end users have, and the secrets of webhooks, also the one of before', async () => {
+  it('R2 reaches what end users have, secrets of webhooks, also the one of before, and tokens of sources', async () => {
     const { clock, ports } = await stage(0);
     const owner = credentialOwner('local', 'ann', 'crm');
     await ports.userCredentials.put({
@@ -91,16 +91,25 @@ describe('sealing again', () => {
         problem: null,
       },
     });
+    await ports.sources.insert({
+      ...{ tenant: 'local', id: 'src_1', name: 'issues', kind: 'github', secret: 'a', agent: 'helper', key: '/id' },
+      ...{ message: 'x', createdAt: 0, tokenSha256: 'sha', sealedToken: 'old:local:source:src_1:v' },
+    });
     // Names with colons: the key is the first part, the value the last.
     const open = (each: string): string => each.split(':').at(-1) ?? '';
     const loose: RotatingSealer = { ...sealer, open: (_, each) => open(each) };
-    const places = [placeOfCredentials(ports.userCredentials), placeOfWebhooks(ports.webhooks)];
+    const places = [
+      placeOfCredentials(ports.userCredentials),
+      placeOfWebhooks(ports.webhooks),
+      placeOfSources(ports.sources),
+    ];
     const reseal = createResealing({ ...ports, clock, sealer: loose, places });
     while (!(await reseal(60_000)).isDone);
     const webhook = await ports.webhooks.get('local', 'whk_1');
     const credential = await ports.userCredentials.get('local', 'ann', 'crm');
-    const all = [webhook?.sealed, webhook?.before?.sealed, credential?.sealed];
-    expect(all.map((each) => [each?.startsWith('new:'), open(each ?? '')])).toEqual([1, 2, 3].map(() => [true, 'v']));
+    const source = await ports.sources.get('local', 'issues');
+    const all = [webhook?.sealed, webhook?.before?.sealed, credential?.sealed, source?.sealedToken];
+    expect(all.map((each) => [each?.startsWith('new:'), open(each ?? '')])).toEqual(all.map(() => [true, 'v']));
   });
 
   it('R3 tells what no key opens, and is not done', async () => {

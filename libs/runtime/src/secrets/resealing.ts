@@ -9,15 +9,20 @@ import {
   type Clock,
   credentialOwner,
   localTenant,
+  type Page,
   type RotatingSealer,
   type SealOwner,
   type Secrets,
+  type Source,
+  sourceOwner,
+  type Sources,
   type Tenants,
   type UserCredential,
   type UserCredentials,
   webhookOwner,
   type Webhooks,
 } from '@dormouse/ports';
+import { unsealed } from './unsealed.ts';
 
 export interface ResealingPorts {
   readonly tenants: Pick<Tenants, 'list'>;
@@ -26,7 +31,7 @@ export interface ResealingPorts {
   readonly places: readonly SealedPlace[];
 }
 
-/** Where sealed values are kept for longer than a day. */
+/** Where sealed values are kept for longer than the old key: what is not here ends by itself (unsealed.ts). */
 export interface SealedPlace {
   /** All of a tenant. */
   list(tenant: string): AsyncIterable<SealedValue>;
@@ -62,14 +67,6 @@ export function createResealing({ tenants, sealer, clock, places }: ResealingPor
     }
   }
 
-  function opened({ owner, sealed }: SealedValue): string | null {
-    try {
-      return sealer.open(owner, sealed);
-    } catch {
-      return null; // (R3)
-    }
-  }
-
   return async (withinMs) => {
     const until = clock.now() + withinMs;
     const unreadable: SealOwner[] = [];
@@ -79,7 +76,7 @@ export function createResealing({ tenants, sealer, clock, places }: ResealingPor
         for await (const value of place.list(tenant)) {
           if (sealer.isInUse(value.sealed)) continue; // (R2)
           if (clock.now() >= until) return { resealed, unreadable, isDone: false };
-          const text = opened(value);
+          const text = unsealed(sealer, value.owner, value.sealed); // (R3)
           if (text === null) unreadable.push(value.owner);
           else if (await value.replace(sealer.seal(value.owner, text))) resealed += 1;
           else changed += 1; // by an administrator, or by another pass
@@ -137,6 +134,23 @@ export const placeOfWebhooks = (webhooks: Pick<Webhooks, 'list' | 'replace'>): S
             replace: (sealed) => webhooks.replace({ ...webhook, before: { ...before, sealed } }, webhook),
           };
       }
+      cursor = page.nextCursor;
+    }
+  },
+});
+
+const sourcesAtOnce = 200;
+
+export const placeOfSources = (sources: Pick<Sources, 'list' | 'replace'>): SealedPlace => ({
+  async *list(tenant) {
+    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const page: Page<Source> = await sources.list(tenant, { limit: sourcesAtOnce, cursor });
+      for (const source of page.data)
+        yield {
+          owner: sourceOwner(source),
+          sealed: source.sealedToken,
+          replace: (sealedToken) => sources.replace({ ...source, sealedToken }, source),
+        };
       cursor = page.nextCursor;
     }
   },

@@ -10,6 +10,8 @@
 //   D4. A desk works as long as its holder holds the reader. One that goes on by mistake sends what another sends too:
 //       receivers dedup, and one of the attempts is recorded. (webhooks W3)
 //   D5. What was under way when a reading of the store began is not taken from that reading: it may have ended since.
+//   D6. The log is read when something may have come (`news`), and every `unaskedReadMs` all the same: news may be late
+//       (tenant-log G6). After news in vain, none is asked for during `pauseMsMax`.
 import type {
   Clock,
   PageRequest,
@@ -44,6 +46,10 @@ export interface DeskDeps {
 export interface Desk {
   /** As the reader was last seen. */
   seen(reader: WebhookReader): void;
+  /** The place behind which it waits for news; null while it wants none. */
+  readonly waitsAt: string | null;
+  /** Something may be behind that place. */
+  news(): void;
   /** Ends by itself when the tenant has no endpoint any more. */
   readonly isOver: boolean;
   /** Resolves when nothing is read any more; attempts may be under way. */
@@ -52,7 +58,9 @@ export interface Desk {
 
 const readAtOnce = 200;
 const endpointsAtOnce = 200;
-/** How long a desk that finds nothing waits before it looks at the log again, at least and at most. */
+/** A log that has no news is read so often. (D6) */
+const unaskedReadMs = 60_000;
+/** How long a desk that finds nothing waits before it looks at what is due again, at least and at most. */
 const pauseMsMin = 500;
 /** Readings of what is due that are under way at once. */
 const asksAtOnceMax = 16;
@@ -77,6 +85,10 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
   const asking = new Set<string>();
   let isOver = false;
   let isAwake = false;
+  let hasNews = true;
+  /** When the log is read without news, and from when on news is asked for. (D6) */
+  let [readAt, askAt] = [0, 0];
+  let pausing = new AbortController();
 
   function dueAt(webhook: string, at: number): void {
     due.set(webhook, Math.min(at, due.get(webhook) ?? at));
@@ -111,6 +123,23 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
     if (!(await readers.advance(tenant, holder, last.place))) return false; // (D4)
     ({ place } = last);
     return found.length === readAtOnce;
+  }
+
+  /** (D6) True when there may be more. */
+  async function readNews(): Promise<boolean> {
+    if (!hasNews && clock.now() < readAt) return false;
+    const before = place;
+    hasNews = false;
+    try {
+      hasNews = await read();
+    } catch (error) {
+      hasNews = true;
+      throw error;
+    }
+    const now = clock.now();
+    readAt = now + unaskedReadMs;
+    if (place === before) askAt = now + pauseMsMax;
+    return hasNews;
   }
 
   function sendDue(): void {
@@ -187,7 +216,14 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
     if (next?.nextAt !== undefined && next.nextAt !== null) dueAt(id, next.nextAt);
   }
 
+  /** Without it, a step would only read what has not changed. (webhook-service W5) */
+  const hasWork = (): boolean => {
+    const now = clock.now();
+    return hasNews || now >= readAt || known !== wanted || nearest() <= now;
+  };
+
   async function step(): Promise<boolean> {
+    if (!hasWork()) return false;
     isAwake = await deps.records.isActive(tenant);
     if (!isAwake) return false; // (D1)
     await refresh(wanted);
@@ -196,7 +232,7 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
       closed.abort();
       return false;
     }
-    const isMore = await read();
+    const isMore = await readNews();
     sendDue();
     return isMore;
   }
@@ -211,7 +247,8 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
       if (isMore) continue;
       const isQuiet = place === before && nearest() > clock.now() + pauseMsMax;
       pauseMs = isQuiet ? Math.min(pauseMs * slower, pauseMsMax) : pauseMsMin;
-      await clock.sleep(pauseMs, closed.signal);
+      pausing = new AbortController();
+      if (!closed.signal.aborted) await clock.sleep(pauseMs, pausing.signal);
     }
   }
 
@@ -226,11 +263,19 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
     seen: ({ changes }) => {
       wanted = Math.max(wanted, changes);
     },
+    get waitsAt() {
+      return hasNews || clock.now() < askAt ? null : place;
+    },
+    news: () => {
+      hasNews = true;
+      pausing.abort();
+    },
     get isOver() {
       return isOver;
     },
     close: async () => {
       closed.abort();
+      pausing.abort();
       await running;
     },
   };

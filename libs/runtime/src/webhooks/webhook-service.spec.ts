@@ -32,13 +32,16 @@ function createStage(seed: number, deathRate: number) {
   const clock = createManualClock();
   const entropy = createSeededEntropy(seed);
   const dead = new Set<string>();
+  /** How often the processes have done what at the stores. */
+  const done = new Map<string, number>();
   const died = (node: string): never => {
     dead.add(node);
     throw new Fault('UNAVAILABLE', 'this process has ended');
   };
   const gate: Gate = {
-    pass: async (node, _operation, apply) => {
+    pass: async (node, { name }, apply) => {
       if (dead.has(node)) return died(node);
+      if (node.startsWith('notifier')) done.set(name, (done.get(name) ?? 0) + 1);
       const dies = node.startsWith('notifier') && random() < deathRate;
       if (dies && random() < 0.5) return died(node);
       const answer = apply();
@@ -92,7 +95,7 @@ function createStage(seed: number, deathRate: number) {
   }
 
   return {
-    ...{ random, clock, dead, ingress, received, api, start, commit },
+    ...{ random, clock, dead, done, ingress, received, api, start, commit },
     answers: (next: typeof answering) => {
       answering = next;
     },
@@ -233,5 +236,29 @@ it('D5 sends a delivery once that ends while the store is asked what is due', as
   await clock.advance(30_000);
   expect(received).toHaveLength(40);
   expect(new Set(received.map(({ id }) => id)).size).toBe(40);
+  await service.stop(0);
+});
+
+it('W5 asks the stores less than 150 times per second for 2 000 quiet tenants, and tells what comes within seconds', async () => {
+  const { clock, done, api, received, start, commit } = createStage(1, 0);
+  const tenants = Array.from({ length: 2_000 }, (_, nth) => `tenant-${nth}`);
+  for (const each of tenants)
+    await api.create(each, { url: `https://${each}.example`, events: ['budget.exceeded'], filter: null });
+  const { service } = await start();
+  const pass = async (seconds: number): Promise<void> => {
+    for (let half = 0; half < seconds * 2; half += 1) await clock.advance(500);
+  };
+  await pass(30);
+  done.clear();
+  await pass(60);
+  const count = [...done.values()].reduce((sum, each) => sum + each, 0);
+  expect(count / 60, JSON.stringify([...done])).toBeLessThan(150);
+  await commit({ tenant: 'tenant-1234', thread: 'thr_1' }, exceeded);
+  await commit({ tenant: 'tenant-7', thread: 'thr_1' }, exceeded);
+  await pass(3);
+  expect(received.map(({ url }) => url).toSorted()).toEqual([
+    'https://tenant-1234.example',
+    'https://tenant-7.example',
+  ]);
   await service.stop(0);
 });

@@ -11,6 +11,8 @@
 //       agree; its receiver may get it twice, under one id. (attempt A1, desk D4)
 //   W3. A reader that its holder does not hold longer in time is taken over by any other process.
 //   W4. Trouble of one endpoint or tenant delays no other beyond its places. (places P1, P2, P3; desk D2)
+//   W5. What thousands of quiet tenants cost does not grow with the readings of each: one holder says in one write that
+//       it still holds all, and asks for news of `placesAtOnceMax` at once. (desk D6)
 import {
   type Clock,
   type Entropy,
@@ -18,6 +20,7 @@ import {
   type Logger,
   type Metrics,
   noMetrics,
+  placesAtOnceMax,
   type Sealer,
   type Stores,
   type WebhookReader,
@@ -60,13 +63,18 @@ const readersAtOnce = 500;
 /** Readers that one look takes: several processes that start together share them. */
 const takenAtOnceMax = 100;
 
+interface HeldDesk {
+  readonly desk: Desk;
+  heldUntil: number;
+}
+
 export function createWebhookService(deps: WebhookServiceDeps): Service {
   const { webhookReaders: readers, webhookDeliveries: deliveries, clock, logger } = deps;
   const settings = { ...defaultSettings, ...deps.settings };
   const holder = deps.entropy.nonce();
   const stopping = new AbortController();
   const ended = new AbortController();
-  const desks = new Map<string, { readonly desk: Desk; heldUntil: number }>();
+  const desks = new Map<string, HeldDesk>();
   const attempts = new Set<Promise<unknown>>();
   let running: Promise<void> = Promise.resolve();
   let failing = false;
@@ -113,7 +121,38 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
     }
   }
 
+  /** (W3, W5) */
+  async function renew(): Promise<void> {
+    const now = clock.now();
+    if (desks.size === 0 || [...desks.values()].every(({ heldUntil }) => heldUntil - now >= (settings.heldMs * 2) / 3))
+      return;
+    const heldUntil = now + settings.heldMs;
+    await readers.renew(holder, heldUntil);
+    for (const own of desks.values()) own.heldUntil = heldUntil;
+  }
+
+  /** Another process has taken the reader, or a renewal was stored whose answer was lost. (W3) */
+  async function holdStill(own: HeldDesk, tenant: string): Promise<void> {
+    const now = clock.now();
+    const heldUntil = now + settings.heldMs;
+    if (await readers.hold(tenant, holder, now, heldUntil)) own.heldUntil = heldUntil;
+    else await closeDesk(tenant);
+  }
+
+  /** (W5) */
+  async function askForNews(): Promise<void> {
+    const waiting = [...desks].flatMap(([tenant, { desk }]) => {
+      const { waitsAt: place } = desk;
+      return place === null ? [] : [{ tenant, place }];
+    });
+    for (let from = 0; from < waiting.length && !stopping.signal.aborted; from += placesAtOnceMax) {
+      const grown = await deps.tenantLog.grown(waiting.slice(from, from + placesAtOnceMax));
+      for (const tenant of grown) desks.get(tenant)?.desk.news();
+    }
+  }
+
   async function look(): Promise<void> {
+    await renew();
     const found = await all();
     const there = new Set(found.map(({ tenant }) => tenant));
     for (const [tenant, { desk }] of desks) if (desk.isOver || !there.has(tenant)) await closeDesk(tenant);
@@ -122,18 +161,19 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
       if (stopping.signal.aborted) return;
       const own = desks.get(reader.tenant);
       const now = clock.now();
-      own?.desk.seen(reader);
-      const isDue = own === undefined ? reader.heldUntil <= now : own.heldUntil - now < (settings.heldMs * 2) / 3;
-      if (!isDue || (own === undefined && taken >= takenAtOnceMax)) continue;
+      if (own !== undefined) {
+        own.desk.seen(reader);
+        if (reader.heldUntil !== own.heldUntil) await holdStill(own, reader.tenant);
+        continue;
+      }
+      if (reader.heldUntil > now || taken >= takenAtOnceMax) continue;
       const heldUntil = now + settings.heldMs;
-      const isHeld = await readers.hold(reader.tenant, holder, now, heldUntil);
-      if (isHeld && own !== undefined) own.heldUntil = heldUntil;
-      else if (isHeld) {
-        taken += 1;
-        const current = (await readers.get(reader.tenant)) ?? reader; // it may have moved since it was listed
-        desks.set(reader.tenant, { desk: openDesk(deskDeps, current), heldUntil });
-      } else if (own !== undefined) await closeDesk(reader.tenant); // (W3)
+      if (!(await readers.hold(reader.tenant, holder, now, heldUntil))) continue;
+      taken += 1;
+      const current = (await readers.get(reader.tenant)) ?? reader; // it may have moved since it was listed
+      desks.set(reader.tenant, { desk: openDesk(deskDeps, current), heldUntil });
     }
+    await askForNews();
     failing = false;
   }
 

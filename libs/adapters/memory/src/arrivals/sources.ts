@@ -41,6 +41,13 @@ export function createSources({ sources }: ArrivalStore, passage: Passage): Sour
           ({ name }) => name,
         );
       }),
+    replace: (source, seen) =>
+      passage.write('sources.replace', source.name, () => {
+        const name = nameOf(source.tenant, source.name);
+        if (JSON.stringify(sources.get(name)) !== JSON.stringify(seen)) return false;
+        sources.set(name, source);
+        return true;
+      }),
     remove: (tenant, name) => passage.write('sources.remove', name, () => sources.delete(nameOf(tenant, name))),
   };
 }

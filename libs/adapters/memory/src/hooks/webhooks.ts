@@ -159,6 +159,10 @@ export function createWebhookReaders({ readers }: WebhookStore, passage: Passage
         put({ ...known, holder, heldUntil: until });
         return true;
       }),
+    renew: (holder, until) =>
+      passage.write('webhookReaders.renew', holder, () => {
+        for (const reader of readers.values()) if (reader.holder === holder) put({ ...reader, heldUntil: until });
+      }),
     release: (holder) =>
       passage.write('webhookReaders.release', holder, () => {
         for (const reader of readers.values())

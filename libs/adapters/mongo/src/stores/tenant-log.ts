@@ -11,6 +11,8 @@
 //   T4. Shards are woven by the times of commits, and a page ends where one of them would have to be read on.
 //   T5. What a majority has not stored is not given: it might not stay.
 //   T6. On a forward stands the commit that it names. (commit-places P4)
+//   T7. For many readers at once the next places of each shard are looked at: one of them is filled where something has
+//       come, unless a whole run of places before it stays empty. That is what a reading finds out. (T2)
 import { createBoundedMap } from '@dormouse/collections';
 import { invalidCursor, type PlacedCommit, type TenantLog } from '@dormouse/ports';
 import type { Model } from 'mongoose';
@@ -21,6 +23,8 @@ import { type CommitPlaces, isForward, isVoid, placeOf, type Stretch } from './c
 import type { Shards } from './shards.ts';
 
 const aheadMin = 4;
+/** Places of each shard that are looked at for many readers at once. */
+const aheadOfMany = 2;
 const emptyMsMax = 2_000;
 /** How often a reader looks farther in shards where it finds nothing. */
 const farEveryMs = 15_000;
@@ -137,6 +141,24 @@ export function createTenantLog(
         if (given.length > 0 || isOver) return given;
         from = numbers; // voids alone
       }
+    },
+    async grown(waiting) {
+      const looked = waiting.flatMap(({ tenant, place }) =>
+        numbersOf(place, shards.count).flatMap((number, shard) =>
+          Array.from({ length: aheadOfMany }, (_, nth) => ({
+            tenant,
+            shard,
+            name: idOf(tenant, shard, number + nth + 1),
+          })),
+        ),
+      );
+      if (looked.length === 0) return [];
+      const tenantOf = new Map(looked.map(({ name, tenant }) => [name, tenant]));
+      const found = await server.read(() =>
+        commits.find(naming(looked), { decided: 1 }).readConcern('majority').lean(),
+      );
+      const grown = found.flatMap(({ decided = [] }) => tenantOf.get(decided.at(-1) ?? '') ?? []);
+      return [...new Set(grown)];
     },
     async end(tenant) {
       const known = ends.get(tenant);

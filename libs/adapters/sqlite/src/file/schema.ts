@@ -685,6 +685,11 @@ const restingThreads = `
   CREATE INDEX threads_unplaced ON threads (tenant) WHERE parent IS NULL AND forked_from IS NULL;
 `;
 
+/** Claims of deliveries are deleted by their age. */
+const claimsByAge = `
+  CREATE INDEX source_deliveries_by_age ON source_deliveries (at);
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -708,6 +713,7 @@ export const schemaSteps: readonly string[] = [
   userCredentials,
   blobThreads,
   restingThreads,
+  claimsByAge,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -5,7 +5,7 @@
 //       reader sees a transaction whole. An id is never used again, though a deleted tenant's rows go
 //       (erase-threads D1). (tenant-log G1, G2)
 //   T2. One tick of the event loop reads a bounded number of rows. Rows of other tenants that were passed over are not
-//       read again for the reader that waits at the end.
+//       read again for the reader that waits at the end. Of many readers, each row is looked at once.
 import { createBoundedMap } from '@dormouse/collections';
 import { invalidCursor, type PlacedCommit, type TenantLog } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
@@ -16,14 +16,22 @@ interface PlacedRow extends CommitRow {
   readonly thread: string;
 }
 
+interface LastOfTenant {
+  readonly tenant: string;
+  readonly last: number;
+}
+
 /** Rows of any tenant that one tick looks at. */
 const rowsPerTick = 512;
-const tenantsRemembered = 1_000;
+const tenantsRemembered = 20_000;
 
 /** CROSS JOIN keeps this order: a range of rows first, then the tenant of each. */
 const selectRange =
   `SELECT c.id, t.thread, ${commitColumns} FROM commits AS c CROSS JOIN thread_numbers AS t ON t.number = c.number ` +
   'WHERE c.id > ? AND c.id <= ? AND t.tenant = ? ORDER BY c.id LIMIT ?';
+const selectTenants =
+  'SELECT t.tenant, max(c.id) AS last FROM commits AS c CROSS JOIN thread_numbers AS t ON t.number = c.number ' +
+  'WHERE c.id > ? AND c.id <= ? GROUP BY t.tenant';
 const selectEnd = 'SELECT max(id) AS id FROM commits';
 
 export function createTenantLog(reader: Reader): TenantLog {
@@ -31,12 +39,17 @@ export function createTenantLog(reader: Reader): TenantLog {
   const without = createBoundedMap<{ readonly from: number; readonly to: number }>(tenantsRemembered);
   const endId = (): number => reader.one<{ readonly id: number | null }>(selectEnd)?.id ?? 0;
 
+  /** From where on something of the tenant may be, behind `from`. (T2) */
+  function startOf(tenant: string, from: number): number {
+    const known = without.get(tenant);
+    return known !== undefined && known.from <= from && from < known.to ? known.to : from;
+  }
+
   return {
     after: async (tenant, place, limit) => {
       const found: PlacedCommit[] = [];
       const from = idOf(place);
-      const known = without.get(tenant);
-      let next = known !== undefined && known.from <= from && from < known.to ? known.to : from;
+      let next = startOf(tenant, from);
       for (const end = endId(); next < end && found.length < limit; await new Promise(setImmediate)) {
         const to = Math.min(next + rowsPerTick, end);
         const rows = reader.all<PlacedRow>(selectRange, next, to, tenant, limit - found.length);
@@ -46,6 +59,21 @@ export function createTenantLog(reader: Reader): TenantLog {
       }
       if (found.length === 0) without.set(tenant, { from, to: next });
       return found;
+    },
+    grown: async (places) => {
+      const starts = new Map(places.map(({ tenant, place }) => [tenant, startOf(tenant, idOf(place))]));
+      const grown = new Set<string>();
+      const end = endId();
+      let next = Math.min(end, ...starts.values());
+      for (; next < end && grown.size < starts.size; await new Promise(setImmediate)) {
+        const to = Math.min(next + rowsPerTick, end);
+        for (const { tenant, last } of reader.all<LastOfTenant>(selectTenants, next, to))
+          if (last > (starts.get(tenant) ?? end)) grown.add(tenant);
+        next = to;
+      }
+      for (const { tenant, place } of places)
+        if (!grown.has(tenant)) without.set(tenant, { from: idOf(place), to: end });
+      return [...grown];
     },
     end: async () => String(endId()),
   };

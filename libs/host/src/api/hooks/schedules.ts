@@ -52,7 +52,7 @@ export const scheduleOperations = {
     body: newTenantSchedule,
     answers: { 201: tenantSchedule, 200: tenantSchedule },
     location: '/v1/schedules/{{name}}',
-    problems: ['ALREADY_EXISTS'],
+    problems: ['ALREADY_EXISTS', 'TOO_MANY_SCHEDULES'],
   }),
   list: operation({
     id: 'listTenantSchedules',

@@ -44,7 +44,7 @@ export const sourceOperations = {
     answers: { 201: madeSource, 200: madeSource },
     location: '/v1/sources/{{name}}',
     answersSecret: true,
-    problems: ['ALREADY_EXISTS'],
+    problems: ['ALREADY_EXISTS', 'TOO_MANY_SOURCES'],
   }),
   list: operation({
     id: 'listSources',

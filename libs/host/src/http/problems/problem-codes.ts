@@ -132,6 +132,18 @@ const requestCodes = {
     'The tenant has as many webhooks as it may have.',
     'Delete those that are not used. One webhook can be told of the threads of many of your own customers.',
   ),
+  TOO_MANY_SOURCES: entry(
+    409,
+    'Too many sources',
+    'The tenant has as many sources as it may have: 200.',
+    'Delete those that are not used. One source can bring the deliveries of many threads: its key says which.',
+  ),
+  TOO_MANY_SCHEDULES: entry(
+    409,
+    'Too many schedules',
+    'The tenant has as many schedules as it may have: 200.',
+    'Delete those that are not used. What one thread has to do at times of its own, its agent schedules itself.',
+  ),
   WEBHOOK_DISABLED: entry(
     409,
     'Webhook disabled',
@@ -414,6 +426,12 @@ const startCodes = {
     'Another master key',
     'The process has another `DORMOUSE_MASTER_KEY` than the installation: it could read no secret, and would give out callback URLs that the others do not take.',
     'Set the key of the other processes. If it is lost, remove its mark from the database and set the installation up with another one, as docs/how-to/survive-a-disaster.md says.',
+  ),
+  KMS_REFUSED: entry(
+    null,
+    'Key management refused',
+    'The master keys of this process are wrapped by a key management, and it does not unwrap them: its answer was a refusal, none is set, or it has not confirmed them for `DORMOUSE_MASTER_KEY_HELD_MS`.',
+    'Do what the message says. The token in the file of `DORMOUSE_VAULT_TOKEN_FILE` needs a policy with `update` on `MOUNT/encrypt/NAME` and `MOUNT/decrypt/NAME`, and the key `DORMOUSE_VAULT_KEY` must have the version that has wrapped them. See docs/how-to/keep-keys-in-vault.md.',
   ),
   RECORD_TOO_LARGE: entry(
     413,

@@ -169,6 +169,8 @@ export interface WebhookReaders {
   get(tenant: string): Promise<WebhookReader | null>;
   /** Takes it, or takes it for longer. False when another holds it, or it is not there. */
   hold(tenant: string, holder: string, now: number, until: number): Promise<boolean>;
+  /** Holds all that the holder has until another time. */
+  renew(holder: string, until: number): Promise<void>;
   /** Lets go of all that the holder has. */
   release(holder: string): Promise<void>;
   /** False when the holder does not hold it. */

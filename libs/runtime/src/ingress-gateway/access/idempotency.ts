@@ -6,14 +6,18 @@
 //       died between is caught by the ids, which are functions of the key. (client-id K1)
 //   P4. A claim is renewed while its request runs: a claim of a process that has died expires in `claimLeaseMs`.
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
+//   P5. One whose master key was removed since is not shown again, and what was done is not done again.
 import { hash } from 'node:crypto';
 import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner } from '@dormouse/ports';
+import { unsealed } from '../../secrets/unsealed.ts';
 import { answered, type Answered, refused } from '../refusal.ts';
 
 /** How long a claim that is not renewed keeps other requests waiting. */
 const claimLeaseMs = 8_000;
 /** Often enough to survive two failed renewals, and a machine that stalls for a moment. */
 const renewEveryMs = 2_000;
+
+const sealedBefore = 'This Idempotency-Key was used before a rotation of keys: its first answer can be read no more.';
 
 export interface OnceRequest {
   readonly tenant: string;
@@ -44,7 +48,9 @@ export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
     const claim = await idempotencyKeys.claim(tenant, route, key, bodySha256, clock.now(), claimLeaseMs);
     if (claim.claim === 'done') {
       const { status, body: kept } = claim.answer;
-      return answered({ answer: { status, body: isSecret ? sealer.open(owner, kept) : kept }, replayed: true });
+      const body = isSecret ? unsealed(sealer, owner, kept) : kept;
+      if (body === null) return refused('IDEMPOTENCY_KEY_REUSED', sealedBefore); // (P5)
+      return answered({ answer: { status, body }, replayed: true });
     }
     if (claim.claim === 'other_body') {
       return refused('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another body.');

@@ -36,6 +36,7 @@ import {
   waitingOn,
 } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
+import { unsealed } from '../../secrets/unsealed.ts';
 import { type ChoiceView, choiceViews, openChoices } from '../read/choice-view.ts';
 import { DeltaCutter } from './delta-cutter.ts';
 import { type ApiEvent, apiEvent } from '../read/events.ts';
@@ -211,15 +212,17 @@ async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread
   const logins = await ports.logins.list(key, ports.clock.now());
   return logins
     .filter(({ toolCallId }) => waiting.some((call) => call.toolCallId === toolCallId))
-    .map((login) => loginView(ports, key, login));
+    .flatMap((login) => loginView(ports, key, login) ?? []);
 }
 
+/** Null for one whose master key was removed: nothing shows it any more. */
 function loginView(
   { sealer }: FollowDeskPorts,
   { tenant, thread }: ThreadKey,
   { toolCallId, sealed, expiresAt }: Login,
-): OpenLogin {
-  return { toolCallId, authUrl: sealer.open(loginOwner(tenant, thread, toolCallId), sealed), expiresAt };
+): OpenLogin | null {
+  const authUrl = unsealed(sealer, loginOwner(tenant, thread, toolCallId), sealed);
+  return authUrl === null ? null : { toolCallId, authUrl, expiresAt };
 }
 
 /** No frame for a completion that is over. */
@@ -277,9 +280,10 @@ async function* framesBelow(
     const { id, thread, kind, asked, assignees, progress } = question;
     const key = { tenant, thread };
     if (kind === 'oauth') {
-      for (const login of await ports.logins.list(key, ports.clock.now()))
-        if (login.toolCallId === question.toolCallId)
-          yield { frame: 'oauth', data: { ...loginView(ports, key, login), threadId: thread } };
+      for (const login of await ports.logins.list(key, ports.clock.now())) {
+        const shown = login.toolCallId === question.toolCallId ? loginView(ports, key, login) : null;
+        if (shown !== null) yield { frame: 'oauth', data: { ...shown, threadId: thread } };
+      }
     } else {
       const asking = [{ choiceId: id, position: asked, assignees, progress }];
       for (const choice of await choiceViews(ports.log, key, asking))

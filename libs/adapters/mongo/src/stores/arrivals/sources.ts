@@ -1,6 +1,6 @@
 // Sources in `sources`, and the deliveries that they have brought in `source_deliveries`.
 // Port: ports/arrivals/sources.ts.
-import type { Deliveries, Delivery, Source, Sources } from '@dormouse/ports';
+import { claimsKeptMs, type Deliveries, type Delivery, type Source, type Sources } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
@@ -55,6 +55,12 @@ export function createSources(server: MongoServer): Sources {
       );
       return pageOf(found.map(parsed), page);
     },
+    // The text of an object that was read is the text that is stored.
+    replace: async (source, seen) => {
+      const filter = { _id: idOf(source.tenant, source.name), document: JSON.stringify(seen) };
+      const change = { $set: { document: JSON.stringify(source) } };
+      return (await server.write(() => sources.updateOne(filter, change))).matchedCount === 1;
+    },
     remove: async (tenant, name) => {
       const { deletedCount } = await server.write(() => sources.deleteOne({ _id: idOf(tenant, name) }));
       return deletedCount === 1;
@@ -66,12 +72,14 @@ interface DeliveryDocument {
   readonly _id: string;
   readonly thread: string;
   readonly at: number;
+  /** One of before has none, and stays. */
+  readonly expiry?: Date;
 }
 
 const deliverySchema = new Schema<DeliveryDocument>(
-  { _id: text, thread: text, at: number },
+  { _id: text, thread: text, at: number, expiry: Date },
   { ...everySchema, collection: 'source_deliveries' },
-);
+).index({ expiry: 1 }, { name: 'expiry', expireAfterSeconds: 0 });
 
 export function createDeliveries(server: MongoServer): Deliveries {
   const deliveries = server.connection.model<DeliveryDocument>('SourceDelivery', deliverySchema);
@@ -83,7 +91,8 @@ export function createDeliveries(server: MongoServer): Deliveries {
     find,
     claim: async (delivery) => {
       const { tenant, id, thread, at } = delivery;
-      const isFirst = await inserted(server, deliveries, { _id: idOf(tenant, id), thread, at });
+      const expiry = new Date(at + claimsKeptMs);
+      const isFirst = await inserted(server, deliveries, { _id: idOf(tenant, id), thread, at, expiry });
       return { delivery: isFirst ? delivery : ((await find(tenant, id)) ?? delivery), isFirst };
     },
   };

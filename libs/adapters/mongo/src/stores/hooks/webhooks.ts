@@ -72,7 +72,9 @@ const readerId = (tenant: string): string => idOf(tenant, 'reader');
 const readerSchema = new Schema<ReaderDocument>(
   { _id: text, tenant: text, place: text, changes: number, holder: textOrNull, heldUntil: number },
   { ...everySchema, collection: 'webhook_readers' },
-).index({ tenant: 1 }, { name: 'by_tenant' });
+)
+  .index({ tenant: 1 }, { name: 'by_tenant' })
+  .index({ holder: 1 }, { name: 'by_holder' });
 
 export function createWebhookReaders(server: MongoServer): WebhookReaders {
   const readers = server.connection.model<ReaderDocument>('WebhookReader', readerSchema);
@@ -112,6 +114,9 @@ export function createWebhookReaders(server: MongoServer): WebhookReaders {
       const held = { $set: { holder, heldUntil: until } };
       const { matchedCount } = await server.write(() => readers.updateOne({ _id: readerId(tenant), ...free }, held));
       return matchedCount === 1;
+    },
+    renew: async (holder, until) => {
+      await server.write(() => readers.updateMany({ holder }, { $set: { heldUntil: until } }));
     },
     release: async (holder) => {
       await server.write(() => readers.updateMany({ holder }, { $set: { holder: null, heldUntil: 0 } }));

@@ -9,6 +9,7 @@ const insert =
 const select = 'SELECT document FROM sources WHERE tenant = ? AND (name = ? OR source_id = ?) LIMIT 1';
 const selectByToken = 'SELECT document FROM sources WHERE token_sha256 = ?';
 const selectPage = 'SELECT document FROM sources WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?';
+const replace = 'UPDATE sources SET document = ? WHERE tenant = ? AND name = ? AND document = ?';
 const remove = 'DELETE FROM sources WHERE tenant = ? AND name = ?';
 
 export function createSources(writer: GroupWriter, reader: Reader): Sources {
@@ -20,12 +21,19 @@ export function createSources(writer: GroupWriter, reader: Reader): Sources {
     get: async (tenant, nameOrId) => documentOf<Source>(reader.one(select, tenant, nameOrId, nameOrId)),
     byToken: async (tokenSha256) => documentOf<Source>(reader.one(selectByToken, tokenSha256)),
     list: async (tenant, page) => pageByName<Source>(reader, selectPage, tenant, page),
+    // The text of an object that was read is the text that is stored.
+    replace: async (source, seen) => {
+      const parameters = [JSON.stringify(source), source.tenant, source.name, JSON.stringify(seen)];
+      return (await writer.rows('prompt', replace, [parameters])) === 1;
+    },
     remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
   };
 }
 
 const claim = 'INSERT INTO source_deliveries (id, tenant, thread, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const selectDelivery = 'SELECT id, tenant, thread, at FROM source_deliveries WHERE id = ? AND tenant = ?';
+
+export const sweepClaims = 'DELETE FROM source_deliveries WHERE at < ?';
 
 export function createDeliveries(writer: GroupWriter, reader: Reader): Deliveries {
   const find = (tenant: string, id: string): Delivery | null => {

@@ -67,6 +67,7 @@ const selectReader = 'SELECT tenant, place, changes, held_until FROM webhook_rea
 const hold =
   'UPDATE webhook_readers SET holder = ?2, held_until = ?4 ' +
   'WHERE tenant = ?1 AND (holder IS NULL OR holder = ?2 OR held_until <= ?3)';
+const renew = 'UPDATE webhook_readers SET held_until = ? WHERE holder = ?';
 const release = 'UPDATE webhook_readers SET holder = NULL, held_until = 0 WHERE holder = ?';
 const advance = 'UPDATE webhook_readers SET place = ? WHERE tenant = ? AND holder = ?';
 const removeReader = 'DELETE FROM webhook_readers WHERE tenant = ? AND changes = ?';
@@ -82,6 +83,9 @@ export function createWebhookReaders(writer: GroupWriter, reader: Reader): Webho
       return found && readerOf(found);
     },
     hold: (tenant, holder, now, until) => changing(hold, tenant, holder, now, until),
+    renew: async (holder, until) => {
+      await writer.rows('prompt', renew, [[until, holder]]);
+    },
     release: async (holder) => {
       await writer.rows('prompt', release, [[holder]]);
     },
