@@ -105,7 +105,7 @@ export { createWebhookService, type WebhookServiceDeps } from './webhooks/webhoo
 export type { WebhookContent, WebhookPatch } from './ingress-gateway/hooks/webhooks.ts';
 export type { ShownQuotas } from './tenants/quotas.ts';
 export { parseModelPrices } from './tenants/model-prices.ts';
-export { countedBlobs, createTenantLimits, type TenantLimits } from './tenants/tenant-limits.ts';
+export { countedBlobs, countedInputs, createTenantLimits, type TenantLimits } from './tenants/tenant-limits.ts';
 export { createTenantMeter } from './tenants/tenant-meter.ts';
 export { createTenantErasure } from './tenants/tenant-erasure.ts';
 export type { MadeTenant, ShownTenant, TenantApi, TenantChanges } from './ingress-gateway/registry/tenants.ts';
