@@ -52,8 +52,10 @@ async function send(order: LoadOrder): Promise<LoadSent> {
   const statuses = new Map<number, number>();
   const open = new Set<Promise<void>>();
   const began = performance.now();
+  const dueMsOf = (nth: number): number => (nth * 1_000) / perSecond;
 
-  async function post({ id: tenant, key }: TenantUnderLoad, thread: string, nth: number, dueAt: number): Promise<void> {
+  async function post({ id: tenant, key }: TenantUnderLoad, thread: string, nth: number): Promise<void> {
+    const dueAt = began + dueMsOf(nth);
     const headers = {
       ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       'idempotency-key': `load-${nth}`,
@@ -64,7 +66,7 @@ async function send(order: LoadOrder): Promise<LoadSent> {
       const { status, id } = await once(`${order.url}/v1/threads/${thread}/messages`, headers, body);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       if (id !== null) {
-        const ackMs = dueAt - began < warmMs ? null : performance.now() - dueAt;
+        const ackMs = dueMsOf(nth) < warmMs ? null : performance.now() - dueAt;
         return void messages.push({ tenant, thread, id, sentAt, answeredAt: Date.now(), ackMs });
       }
       await sleep(waitMs);
@@ -73,14 +75,13 @@ async function send(order: LoadOrder): Promise<LoadSent> {
   }
 
   for (let nth = 0; ; nth += 1) {
-    const dueAt = began + (nth * 1_000) / perSecond;
-    if (dueAt - began >= warmMs + forMs) break;
-    const waitMs = dueAt - performance.now();
+    if (dueMsOf(nth) >= warmMs + forMs) break;
+    const waitMs = began + dueMsOf(nth) - performance.now();
     if (waitMs > 1) await sleep(waitMs);
     const tenant = tenants[nth % tenants.length];
     const thread = tenant?.threads[Math.floor(nth / tenants.length) % tenant.threads.length];
     if (tenant === undefined || thread === undefined) throw new Error('no tenant has a thread');
-    const sent: Promise<void> = post(tenant, thread, nth, dueAt).then(() => void open.delete(sent));
+    const sent: Promise<void> = post(tenant, thread, nth).then(() => void open.delete(sent));
     open.add(sent);
   }
   await Promise.all(open);

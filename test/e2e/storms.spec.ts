@@ -184,7 +184,7 @@ describe('a storm of what comes from outside', () => {
     const own = await tenant('loud-events');
     const thread = await openThread(own, await scriptedAgent(own, [[{ text: 'noted' }]], { tool_servers: [] }));
     const headers = { authorization: `Bearer ${own.key}` };
-    const event = (name: string): object => ({ source: 'ci', event_id: name, text: name, associative: true });
+    const event = (name: string): object => ({ source: 'ci', id: name, text: name });
     const sending = storm(stormCount, (name) =>
       jsonPost(`${own.url}/v1/threads/${thread}/events`, event(name), headers),
     );
