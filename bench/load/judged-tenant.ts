@@ -2,7 +2,7 @@
 // its threads. One tenant at a time: half an hour of logs does not fit into memory at once.
 import type { Commit } from '@dormouse/ports';
 import { openCommit } from '@dormouse/runtime';
-import { emptyHistory, type History, type SentRequest } from '@dormouse/testing';
+import { emptyHistory, type History, type SentRequest, type ThreadHistory } from '@dormouse/testing';
 import { type Finding, judge } from '../../test/chaos/judge.ts';
 import type { System } from '../../test/e2e/conversation.ts';
 import type { RecordingToolServer } from '../../test/recovery/recording-tool-server.ts';
@@ -11,7 +11,7 @@ import type { SentMessage, TenantUnderLoad } from './client.ts';
 export interface JudgedTenant {
   readonly findings: readonly Finding[];
   readonly commits: number;
-  /** From a message to the end of its turn, by the times in the log. */
+  /** From each message to the end of its turn, by the times in the log. */
   readonly turnsMs: readonly number[];
 }
 
@@ -28,7 +28,7 @@ export interface LoadSeen {
 export async function judgeTenant(seen: LoadSeen, tenant: TenantUnderLoad): Promise<JudgedTenant> {
   const own = new Set(tenant.threads);
   const sent = seen.messages.filter((message) => message.tenant === tenant.id);
-  const threads: History['threads'][number][] = [];
+  const threads: ThreadHistory[] = [];
   for (const thread of tenant.threads)
     threads.push({ key: { tenant: tenant.id, thread }, commits: await commitsOf(seen.at, tenant.key, thread) });
   const history: History = {
@@ -43,8 +43,8 @@ export async function judgeTenant(seen: LoadSeen, tenant: TenantUnderLoad): Prom
       return status === undefined ? [] : [`${thread} is ${status}`];
     }),
   };
-  const commits = threads.flatMap((thread) => thread.commits);
-  return { findings: judge(history, {}), commits: commits.length, turnsMs: turnsOf(commits, sent) };
+  const commits = threads.reduce((sum, thread) => sum + thread.commits.length, 0);
+  return { findings: judge(history, {}), commits, turnsMs: turnsOf(threads, sent) };
 }
 
 function requestOf({ tenant, thread, id, sentAt, answeredAt }: SentMessage): readonly SentRequest[] {
@@ -67,11 +67,19 @@ async function commitsOf(at: System, key: string, thread: string): Promise<reado
   }
 }
 
-function turnsOf(commits: readonly Commit[], sent: readonly SentMessage[]): readonly number[] {
+/** Messages that have waited for the same turn share the next one: a message ends with the first answer after it. */
+function turnsOf(threads: readonly ThreadHistory[], sent: readonly SentMessage[]): readonly number[] {
   const endOf = new Map<string, number>();
-  for (const commit of commits)
-    for (const event of openCommit(commit).events)
-      if (event.type === 'CompletionRecorded' && event.final) endOf.set(event.turnId, commit.at);
+  for (const { commits } of threads) {
+    let open: string[] = [];
+    for (const commit of commits)
+      for (const event of openCommit(commit).events) {
+        if (event.type === 'MessageAccepted') open.push(event.messageId);
+        if (event.type !== 'CompletionRecorded' || !event.final) continue;
+        for (const message of open) endOf.set(message, commit.at);
+        open = [];
+      }
+  }
   return sent.flatMap(({ id, sentAt, ackMs }) => {
     const end = id === null || ackMs === null ? undefined : endOf.get(id);
     return end === undefined ? [] : [end - sentAt];

@@ -1,6 +1,6 @@
 // `npm run bench:load`: many tenants at once, at a fixed rate, on one machine; then the checkers of the promises over
-// the logs of all threads. Figures: how long an acknowledgement took beside what the store takes for a write by itself, and
-// how long a turn took. Every process of it, the clients included, shares the same few cores.
+// the logs of all threads. Figures: how long an acknowledgement took beside what the store takes for a write by itself,
+// and how long a turn took. Every process of it, the clients included, shares the same few cores.
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
