@@ -37,7 +37,17 @@ const tool = (name: string, annotations: object): object => ({
   annotations,
 });
 
-export async function startRecordingToolServer(answerWithinMs: number): Promise<RecordingToolServer> {
+export interface RecordingOptions {
+  /** Of a thread; default: `default`. */
+  readonly tenantOf?: (thread: string) => string;
+  /** Until an answer; default: evenly, up to `answerWithinMs`. */
+  readonly pauseMs?: () => number;
+}
+
+export async function startRecordingToolServer(
+  answerWithinMs: number,
+  { tenantOf = () => 'default', pauseMs = () => Math.random() * answerWithinMs }: RecordingOptions = {},
+): Promise<RecordingToolServer> {
   const posts: ReceivedPost[] = [];
   const notices: ReceivedNotice[] = [];
   const callbacks: SentCallback[] = [];
@@ -91,7 +101,7 @@ export async function startRecordingToolServer(answerWithinMs: number): Promise<
     });
     busy += 1;
     try {
-      await sleep(Math.random() * answerWithinMs, undefined, { signal: stop.signal });
+      await sleep(pauseMs(), undefined, { signal: stop.signal });
       const words = `done ${id} ${posts.length}`;
       results.set(id, { invocation, words });
       await callBack(invocation, words);
@@ -113,7 +123,7 @@ export async function startRecordingToolServer(answerWithinMs: number): Promise<
         () => null, // the runtime was killed, or is not back yet
       );
       callbacks.push({
-        key: { tenant: 'default', thread: group_id },
+        key: { tenant: tenantOf(group_id), thread: group_id },
         toolCallId: id,
         type: 'tool_result',
         text: words,

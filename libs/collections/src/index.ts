@@ -9,5 +9,6 @@ export * from './heaviest.ts';
 export * from './murmur2.ts';
 export * from './on-abort.ts';
 export * from './shared-reads.ts';
+export * from './shared-room.ts';
 export * from './thread-map.ts';
 export * from './transient-map.ts';

@@ -2,6 +2,7 @@
 // so that a process holds only the services it runs.
 import {
   countedBlobs,
+  countedInputs,
   type AuditSigner,
   type CallbackGateway,
   type CallbackTokens,
@@ -49,7 +50,7 @@ import {
   watchedService,
   watchedTransport,
 } from '@dormouse/runtime';
-import { areKept } from '@dormouse/ports';
+import { areKept, type InputBus } from '@dormouse/ports';
 import type { Config } from './config.ts';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
 import { createTenantOrigins, type TenantOrigins } from './http/door/tenant-origins.ts';
@@ -95,6 +96,9 @@ export function servicesOf(
   /** One instance for all: a process is one reporter. */
   const toolWatch = (): ToolWatch => (watch ??= createWatch(platform));
   let limits: TenantLimits | null = null;
+  /** Where the processor is this process, it says itself what waits. */
+  const enteredInputs = (): InputBus =>
+    platform.traits.hasBroker ? countedInputs(stores.inputs, tenantLimits()) : stores.inputs;
   /** One instance for all: a process is one reporter. */
   const tenantLimits = (): TenantLimits => (limits ??= createLimits(platform));
   return {
@@ -103,7 +107,7 @@ export function servicesOf(
         ...stores,
         blobs: countedBlobs(stores.blobs, tenantLimits()),
         limits: tenantLimits(),
-        bus: stores.inputs,
+        bus: enteredInputs(),
         idempotencyKeys: stores.idempotency,
         ...{ transport, webhookTransport: platform.webhookTransport, clock, entropy },
         sealer,
@@ -115,7 +119,8 @@ export function servicesOf(
         validateArguments: platform.argumentValidator.validate,
         hooks: { publicBase, wallNow: () => Date.now(), logger },
       }),
-    callbackGateway: () => callbackGateway(config, platform, callbackTokens(), tenantLimits()),
+    callbackGateway: () =>
+      callbackGateway(config, platform, { tokens: callbackTokens(), limits: tenantLimits(), inputs: enteredInputs() }),
     inputSweeper: () => {
       const failed = (fault: unknown): void => logger.error('input_sweep_failed', { reason: String(fault) });
       return createInputSweeper({
@@ -236,12 +241,21 @@ function auditSignerOf({ keys, clock }: Platform): AuditSigner {
   return createAuditSigner(inUse.key('audit'), others);
 }
 
-function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens, limits: TenantLimits): Callbacks {
+function callbackGateway(
+  config: Config,
+  platform: Platform,
+  {
+    tokens,
+    limits,
+    inputs,
+  }: { readonly tokens: CallbackTokens; readonly limits: TenantLimits; readonly inputs: InputBus },
+): Callbacks {
   const { stores, traits, sealer, clock, entropy, logger, metrics } = platform;
   const isMeasured = areKept(metrics);
   const tally = createCallbackTally({ counts: stores.callbackCounts, clock, entropy, logger });
   const gateway = createCallbackGateway({
     ...stores,
+    inputs,
     blobs: countedBlobs(stores.blobs, limits),
     ...(isMeasured ? { dedup: measuredDedup(stores.dedup, metrics) } : {}),
     ...{ tokens, sealer, clock, entropy, logger, tally, limits },

@@ -47,6 +47,7 @@ export * from './world/tracer.ts';
 export * from './world/network-error-code.ts';
 export * from './stores/views.ts';
 export * from './bus/work-bus.ts';
+export * from './bus/work-places.ts';
 export * from './stores/hooks/webhooks.ts';
 export * from './world/webhook-transport.ts';
 export * from './arrivals/schedules.ts';

@@ -106,7 +106,7 @@ export { createWebhookService, type WebhookServiceDeps } from './webhooks/webhoo
 export type { WebhookContent, WebhookPatch } from './ingress-gateway/hooks/webhooks.ts';
 export type { ShownQuotas } from './tenants/quotas.ts';
 export { parseModelPrices } from './tenants/model-prices.ts';
-export { countedBlobs, createTenantLimits, type TenantLimits } from './tenants/tenant-limits.ts';
+export { countedBlobs, countedInputs, createTenantLimits, type TenantLimits } from './tenants/tenant-limits.ts';
 export { createTenantMeter } from './tenants/tenant-meter.ts';
 export { createRetention } from './retention/retention.ts';
 export { createTenantErasure } from './tenants/tenant-erasure.ts';

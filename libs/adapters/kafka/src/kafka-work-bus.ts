@@ -1,20 +1,19 @@
-// The topics `dispatches` and `notices` over Kafka. Contract: ports/work-bus.ts (W1, W2, W4).
+// The topics `dispatches` and `notices` over Kafka. Contract: ports/work-bus.ts (W1 to W4).
 //
 // Invariants:
 //   W1. The record is durable by itself: the commit that owes it may be released as soon as the record is published.
 //   W2. A message that fails is retried here, and stays unfinished meanwhile; later messages go on. A message that
-//       waits holds no place (work-bus W4); after a crash it is delivered again: the watermark has not passed it.
+//       waits holds no place (work-bus W3); after a crash it is delivered again: the watermark has not passed it.
 import { readJson } from '@dormouse/json';
-import { type Place, createFairSemaphore, withPlace } from '@dormouse/collections';
 import {
   type Assignment,
+  createWorkPlaces,
   Fault,
   type Logger,
-  placeKeyOf,
-  placeOwnerOf,
   recordKeyOf,
   type ThreadKey,
   type WorkBus,
+  type WorkPlace,
   type WorkShares,
   type WorkTopics,
 } from '@dormouse/ports';
@@ -53,16 +52,14 @@ export function createWorkBus(deps: WorkBusDeps): WorkBus {
 function handlersOf<Name extends keyof WorkTopics>(
   { inFlightMax, heldMax, logger }: WorkBusDeps,
   name: Name,
-  handle: (message: WorkTopics[Name], place: Place) => Promise<void>,
+  handle: (message: WorkTopics[Name], place: WorkPlace) => Promise<void>,
   shares: WorkShares = { weightOf: () => 1 },
 ): GroupHandlers {
   const revoked = new WeakSet<Assignment>();
-  const weightOf = (tenant: string): number => shares.weightOf(tenant);
-  const places = createFairSemaphore(inFlightMax, { ownerOf: placeOwnerOf, weightOf });
-  let held = 0;
+  const places = createWorkPlaces({ inFlightMax, heldMax }, shares);
 
   /** (W2) True when the message was handled, false when this process does not own it any more. */
-  async function untilHandled(message: WorkTopics[Name], isOver: () => boolean, place: Place): Promise<boolean> {
+  async function untilHandled(message: WorkTopics[Name], isOver: () => boolean, place: WorkPlace): Promise<boolean> {
     for (let delayMs = retryMsFirst; !isOver(); delayMs = Math.min(delayMs * 2, retryMsMax)) {
       try {
         await handle(message, place);
@@ -79,22 +76,21 @@ function handlersOf<Name extends keyof WorkTopics>(
   return {
     assigned: () => {},
     revoked: async (assignment) => void revoked.add(assignment),
-    busy: () => held >= heldMax,
+    busy: () => places.held >= heldMax,
     record: (assignment, { value, offset }, finish) => {
       const message = messageOf<Name>(value);
       if (message === null) {
         logger.error('record_unreadable', { topic: name, partition: assignment.partition, offset });
         return finish();
       }
-      held += 1;
       const isOver = (): boolean => revoked.has(assignment);
-      void withPlace(places, placeKeyOf(message), (place) => untilHandled(message, isOver, place))
+      const held = places.hold(message);
+      void held
+        .inPlace((place) => untilHandled(message, isOver, place))
         .then((handled) => {
           if (handled) finish();
         })
-        .finally(() => {
-          held -= 1;
-        });
+        .finally(() => held.leave());
     },
   };
 }

@@ -1,6 +1,5 @@
 // The buses of a durable world, as one process sees them: a published record survives every process and is delivered to
 // the owner of its partition until it is released. (input-bus B1, B2, work-bus W1, W2)
-import { uncountedPlace } from '@dormouse/collections';
 import {
   type BusInput,
   Fault,
@@ -8,6 +7,7 @@ import {
   type InputBus,
   type InputDelivery,
   type ThreadKey,
+  unboundedPlace,
   type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
@@ -80,7 +80,7 @@ export function createDurableWorkBus(deps: DurableBusDeps): WorkBus {
           void untilHandled(
             deps.clock,
             () => claim.revoked,
-            () => handle(parseWork(topic, record), uncountedPlace),
+            () => handle(parseWork(topic, record), unboundedPlace),
           ).then((handled) => {
             if (handled) release();
           });

@@ -9,7 +9,6 @@
 //       may be its commit, stored a moment ago). The answer of a completion lies above the delivery that holds the
 //       completion.
 //   S4. `handled` of a work message resolves after its handler did; until then its commit stays owed. (work-bus W1)
-import { type Place, uncountedPlace } from '@dormouse/collections';
 import {
   type BusInput,
   Fault,
@@ -18,7 +17,9 @@ import {
   type InputConsumer,
   type ThreadDelivery,
   type ThreadKey,
+  unboundedPlace,
   type WorkBus,
+  type WorkPlace,
   type WorkTopics,
 } from '@dormouse/ports';
 import { untilHandled } from './durable-bus.ts';
@@ -191,13 +192,13 @@ export function createStandaloneWorkBus({ node, passage, clock, observer }: Stan
 
 interface WorkQueue<Message> {
   push(message: Message): Promise<void>;
-  consume(handle: (message: Message, place: Place) => Promise<void>): { close(withinMs: number): Promise<void> };
+  consume(handle: (message: Message, place: WorkPlace) => Promise<void>): { close(withinMs: number): Promise<void> };
 }
 
 function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
   const waiting: { readonly message: Message; readonly handled: () => void }[] = [];
   const running = new Set<Promise<unknown>>();
-  let handler: ((message: Message, place: Place) => Promise<void>) | null = null;
+  let handler: ((message: Message, place: WorkPlace) => Promise<void>) | null = null;
 
   function start(): void {
     for (const handle = handler; handle !== null && waiting.length > 0;) {
@@ -206,7 +207,7 @@ function createWorkQueue<Message>(clock: Clock): WorkQueue<Message> {
       const run = untilHandled(
         clock,
         () => handler !== handle,
-        () => handle(next.message, uncountedPlace),
+        () => handle(next.message, unboundedPlace),
       ).then((handled) => {
         running.delete(run);
         if (handled) next.handled();

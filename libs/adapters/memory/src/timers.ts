@@ -13,10 +13,10 @@ export function createTimers(timers: TimerStore, passage: Passage): Timers {
       passage.write('timers.set', about(some), () => {
         for (const timer of some) if (!timers.has(rowOf(timer))) timers.set(rowOf(timer), timer);
       }),
-    due: (now, limit) =>
+    due: (now, limit, without = []) =>
       passage.read('timers.due', '', () =>
         [...timers.values()]
-          .filter((timer) => timer.due <= now)
+          .filter((timer) => timer.due <= now && !without.includes(timer.tenant))
           .sort((left, right) => left.due - right.due)
           .slice(0, limit),
       ),

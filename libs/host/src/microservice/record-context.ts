@@ -1,7 +1,6 @@
 // What a handler of records is given beside the record, as `@Ctx()`: guards, interceptors and filters see it through
 // `switchToRpc().getContext()`.
-import type { Place } from '@dormouse/collections';
-import type { Assignment, ThreadKey } from '@dormouse/ports';
+import type { Assignment, ThreadKey, WorkPlace } from '@dormouse/ports';
 import { BaseRpcContext } from '@nestjs/microservices';
 
 export type RecordTopic = 'inputs' | 'dispatches' | 'notices';
@@ -41,9 +40,9 @@ export class InputContext extends RecordContext {
 }
 
 export class WorkContext extends RecordContext {
-  readonly place: Place;
+  readonly place: WorkPlace;
 
-  constructor(topic: 'dispatches' | 'notices', record: Traced, place: Place) {
+  constructor(topic: 'dispatches' | 'notices', record: Traced, place: WorkPlace) {
     super(topic, record);
     this.place = place;
   }

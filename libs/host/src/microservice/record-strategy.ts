@@ -9,13 +9,13 @@
 //   T3. An input whose handler fails is handled again, with patience, as long as its assignment lives; it is said once.
 //       Nothing behind it overtakes it. Work whose handler fails is handed out again by the bus.
 //   T4. Stop: the services drain, in their order, within `stopWithinMs`.
-import type { Place } from '@dormouse/collections';
 import type {
   Assignment,
   InputConsumer,
   Logger,
   Stores,
   ThreadDelivery,
+  WorkPlace,
   WorkShares,
   WorkTopics,
 } from '@dormouse/ports';
@@ -26,7 +26,7 @@ import { isObservable, lastValueFrom } from 'rxjs';
 import { InputContext, type RecordContext, type RecordTopic, WorkContext } from './record-context.ts';
 
 type Buses = Pick<Stores, 'inputs' | 'work'>;
-type WorkHandler<Topic extends keyof WorkTopics> = (message: WorkTopics[Topic], place: Place) => Promise<void>;
+type WorkHandler<Topic extends keyof WorkTopics> = (message: WorkTopics[Topic], place: WorkPlace) => Promise<void>;
 
 /** What the services of a process do with records, once they have subscribed. Controllers call it. */
 export interface RecordConsumers {

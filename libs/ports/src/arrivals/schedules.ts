@@ -47,6 +47,6 @@ export interface Schedules {
   /** Only where `seen` is what is stored; false otherwise. (C2) */
   replace(schedule: TenantSchedule, seen: TenantSchedule): Promise<boolean>;
   remove(tenant: string, name: string): Promise<boolean>;
-  /** Of all tenants. (C3) */
-  due(now: number, limit: number): Promise<readonly TenantSchedule[]>;
+  /** Of all tenants, except for those in `without`. (C3) */
+  due(now: number, limit: number, without?: readonly string[]): Promise<readonly TenantSchedule[]>;
 }

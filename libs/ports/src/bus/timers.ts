@@ -10,8 +10,8 @@ export interface DueTimer extends ThreadKey {
 export interface Timers {
   /** Idempotent by `(tenant, thread, timerId)`: the first due time stays. Resolves when durable. */
   set(timers: readonly DueTimer[]): Promise<void>;
-  /** Timers with `due <= now`, oldest first. */
-  due(now: number, limit: number): Promise<readonly DueTimer[]>;
+  /** Timers with `due <= now`, oldest first; none of the tenants in `without`. */
+  due(now: number, limit: number, without?: readonly string[]): Promise<readonly DueTimer[]>;
   /** The earliest due time, or null when there is none. */
   next(): Promise<number | null>;
   drop(timers: readonly DueTimer[]): Promise<void>;

@@ -6,7 +6,9 @@
 //   W2. A handler that rejects is called again with backoff; messages of other keys are not held up by it.
 //   W3. A message is handled in a place. Places are shared by `placeKeyOf`, in turns; a handler that waits gives its
 //       place back meanwhile. Tenants that wait for one are served by their weights.
-import type { Place } from '@dormouse/collections';
+//   W4. However much one tenant has waiting, others' messages are handled: of what the bus holds a tenant has no more
+//       than it leaves free, and the place of a message beyond that says so. A bus for specs may hold any number.
+import { type Place, uncountedPlace } from '@dormouse/collections';
 import type {
   AnswerChoice,
   InvokeTool,
@@ -39,6 +41,15 @@ export interface Receipt {
   readonly handled: Promise<void> | null;
 }
 
+/** Where a message is handled. */
+export interface WorkPlace extends Place {
+  /** More of its tenant waits than it leaves room for others: what can be refused has to be. (W4) */
+  readonly isCrowded: boolean;
+}
+
+/** The place of a bus that bounds nothing. */
+export const unboundedPlace: WorkPlace = { ...uncountedPlace, isCrowded: false };
+
 export interface WorkShares {
   /** Above 0. */
   weightOf(tenant: string): number;
@@ -48,7 +59,7 @@ export interface WorkBus {
   publish<Topic extends keyof WorkTopics>(topic: Topic, message: WorkTopics[Topic]): Promise<Receipt>;
   consume<Topic extends keyof WorkTopics>(
     topic: Topic,
-    handle: (message: WorkTopics[Topic], place: Place) => Promise<void>,
+    handle: (message: WorkTopics[Topic], place: WorkPlace) => Promise<void>,
     /** Default: all tenants have the same weight. */
     shares?: WorkShares,
   ): Promise<Subscription>;

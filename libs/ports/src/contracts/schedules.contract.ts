@@ -64,6 +64,18 @@ export function schedulesContract(name: string, make: () => Promise<UnderTest<Sc
       expect(await due(3_000)).toEqual(['b']);
     });
 
+    it('(C3) leaves out the tenants that it is told to', async () => {
+      const schedules = await opened.get();
+      const [loud, calm] = [freshTenant(), freshTenant()];
+      for (const each of ['a', 'b', 'c']) await schedules.insert(scheduleOf(loud, each, -20));
+      await schedules.insert(scheduleOf(calm, 'd', -10));
+      const tenants = async (...without: readonly string[]): Promise<readonly string[]> =>
+        (await schedules.due(-5, 3, without)).map(({ tenant }) => tenant);
+      expect(await tenants()).toEqual([loud, loud, loud]);
+      expect(await tenants(loud)).toEqual([calm]);
+      expect(await tenants(loud, calm)).toEqual([]);
+    });
+
     it('(C4) lists by name, page by page', async () => {
       const schedules = await opened.get();
       const tenant = freshTenant();

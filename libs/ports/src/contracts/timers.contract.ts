@@ -1,7 +1,8 @@
 // The contract of `Timers`, for every adapter.
 //
 //   T1. Setting is idempotent by (tenant, thread, timer): the first due time stays.
-//   T2. `due` answers what is due, oldest first, at most the limit; a timer stays until it is dropped.
+//   T2. `due` answers what is due, oldest first, at most the limit, and leaves out the tenants that it is told to; a
+//       timer stays until it is dropped.
 //   T3. `next` is the earliest due time of all.
 //   T4. Timers outlive the process.
 import fc from 'fast-check';
@@ -61,6 +62,20 @@ export function timersContract(name: string, make: () => Promise<UnderTest<Timer
         ),
         { numRuns: 20 },
       );
+    });
+
+    it('T2: without the timers of some tenants come those of the others, up to the limit', async () => {
+      const timers = await empty();
+      const of = (tenant: string, due: number): DueTimer => timer(due, `${tenant}-${due}`, { ...freshKey(), tenant });
+      const [loud, other] = [
+        [1, 2, 3, 4].map((due) => of('loud', due)),
+        [of("o'ther", 5), of('calm', 6), of('calm', 9)],
+      ];
+      await timers.set([...loud, ...other]);
+      expect(await timers.due(8, 3)).toEqual(loud.slice(0, 3));
+      expect(await timers.due(8, 3, ['loud'])).toEqual(other.slice(0, 2));
+      expect(await timers.due(9, 1, ['loud', "o'ther"])).toEqual(other.slice(1, 2));
+      expect(await timers.due(9, 10, [])).toHaveLength(7);
     });
 
     it('T2: a due timer stays until it is dropped; dropping twice or what is not there is no error', async () => {

@@ -8,12 +8,15 @@
 //       directory gives an external id once. The id of a thread that a delivery would open follows from the delivery's.
 //   D3. A closed thread is not woken: it gives up its external id, and the next thread has it. Whether a thread is
 //       closed is asked of its log, not of its row, which may lag behind.
+//   D4. While too much of the tenant waits for its threads, nothing is claimed or opened: the sender, or the schedule,
+//       comes again. (tenant-limits)
 import type { Clock, Deliveries, InputBus, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { type MessageSchedule, type MessageSource, text } from '@dormouse/thread';
 import { loadThread } from '../log/thread-reader.ts';
 import { inputIdOf, publicId, type RequestName, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered } from '../ingress-gateway/refusal.ts';
+import type { TenantLimits } from '../tenants/tenant-limits.ts';
 import type { ThreadLookup } from '../ingress-gateway/write/thread-lookup.ts';
 import type { ThreadApi } from '../ingress-gateway/write/threads.ts';
 
@@ -48,15 +51,18 @@ export interface DeliverPorts {
   readonly bus: InputBus;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
+  readonly limits: Pick<TenantLimits, 'mayEnter'>;
 }
 
 /** Each round has been lost to another thread of the same external id, opened and closed meanwhile. */
 const roundsMax = 10;
 
 export function createDeliver(ports: DeliverPorts, threads: Pick<ThreadApi, 'open'>): Deliver {
-  const { deliveries, bus, clock } = ports;
+  const { deliveries, bus, clock, limits } = ports;
   return async (arrival) => {
     const { tenant, name } = arrival;
+    const entry = limits.mayEnter(tenant); // (D4)
+    if (!entry.ok) return entry;
     const known = await deliveries.find(tenant, name);
     if (known !== null) return answered(await bring(arrival, known.thread, false));
     const place = await placeOf(arrival);

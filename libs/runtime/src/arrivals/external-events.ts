@@ -3,6 +3,7 @@
 // Invariants:
 //   E1. An event with an id is one event of its thread and source, for ever: the id makes that of its input. It is
 //       answered alike when it is sent again, whatever else it says.
+//   E2. Nothing is published while too much of the tenant waits for its threads. (tenant-limits)
 import type { ThreadKey } from '@dormouse/ports';
 import {
   inputIdOf,
@@ -28,12 +29,14 @@ export interface ExternalEventApi {
 }
 
 export function createExternalEventApi(ports: MessagePorts): ExternalEventApi {
-  const { bus, threads, mintName } = ports;
+  const { bus, threads, mintName, limits } = ports;
   return {
     async post(given, event, origin) {
       const found = await threads.find(given);
       if (!found.ok) return found;
       const key = found.value;
+      const entry = limits.mayEnter(key.tenant); // (E2)
+      if (!entry.ok) return entry;
       const name = nameOf(key, event, mintName, origin);
       const requestId = publicId('req', name);
       const { source, id: eventId, associative } = event;

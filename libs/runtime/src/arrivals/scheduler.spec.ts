@@ -224,6 +224,19 @@ describe('a schedule of a tenant', () => {
     expect(at.fired()).toMatchObject([{ scheduledFor: '2026-11-27T09:00:00.000Z', missed: 0 }]);
   });
 
+  it('(F6) fires at its time, however many schedules of another tenant are due', async () => {
+    const at = await clockwork('2026-11-27T08:00:00Z');
+    const loud = await at.schedule();
+    for (let nth = 0; nth < 1_000; nth += 1)
+      await at.ports.schedules.insert({
+        ...loud,
+        ...{ tenant: 'loud', id: `sch_${nth}`, name: `loud-${nth}`, lookAt: at.clock.now() },
+        agent: 'none', // each of them is refused, and stays due for a minute
+      });
+    await at.pass(hour);
+    expect(times(at)).toEqual(['2026-11-27T09:00:00.000Z']);
+  });
+
   it('keeps its firing while its agent is missing', async () => {
     const at = await clockwork('2026-11-27T08:00:00Z');
     await at.ports.agents.remove(tenant, 'helper');

@@ -9,6 +9,9 @@
 //       process that was away, leads to one late message, or to none; the others are counted as skipped.
 //   F4. A clock that goes back fires nothing again: the next time stays where it was.
 //   F5. A tenant that is not active fires nothing; its schedules are looked at again later, and take no room meanwhile.
+//   F6. Of a look a tenant has no more than it leaves for others: however many of its schedules are due, those of the
+//       others fire. (shared-room)
+import { createSharedRoom } from '@dormouse/collections';
 import { type Clock, Fault, type Logger, type Schedules, type TenantSchedule } from '@dormouse/ports';
 import { timesUpTo } from '@dormouse/thread';
 import { nameOfText } from '../ingress-gateway/access/client-id.ts';
@@ -27,7 +30,8 @@ export interface SchedulerDeps {
 }
 
 const lookEveryMs = 1_000;
-const lookedAtMax = 100;
+/** In one look. */
+const lookedAtMax = 200;
 const heldLookMs = 5_000;
 const refusedLookMs = 60_000;
 
@@ -36,9 +40,25 @@ export function createScheduler({ schedules, records, deliver, clock, logger }: 
   let running: Promise<void> = Promise.resolve();
 
   async function look(): Promise<void> {
-    for (const schedule of await schedules.due(clock.now(), lookedAtMax)) {
-      if (stopped.signal.aborted) return;
-      await step(schedule).catch((error: unknown) => failing(schedule, error));
+    const room = createSharedRoom(lookedAtMax);
+    const lookedAt = new Set<string>();
+    const without = new Set<string>();
+    for (let isMore = true; isMore;) {
+      const due = await schedules.due(clock.now(), lookedAtMax, [...without]);
+      const known = without.size;
+      for (const schedule of due) {
+        if (stopped.signal.aborted || room.taken >= lookedAtMax) return;
+        const { tenant, id } = schedule;
+        if (lookedAt.has(id)) continue; // it has failed
+        if (!room.hasRoom(tenant)) {
+          without.add(tenant); // (F6)
+          continue;
+        }
+        room.enter(tenant);
+        lookedAt.add(id);
+        await step(schedule).catch((error: unknown) => failing(schedule, error));
+      }
+      isMore = due.length === lookedAtMax && without.size > known; // what is hidden behind it
     }
   }
 

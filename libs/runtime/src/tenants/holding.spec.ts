@@ -1,7 +1,8 @@
-import { type MemoryPorts, type Topology } from '@dormouse/adapter-memory';
+import { createManualClock, createMemoryWorld, type MemoryPorts, type Topology } from '@dormouse/adapter-memory';
 import { newTenant, type TenantState } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { openCommit } from '../log/envelope.ts';
+import { answered, refused } from '../ingress-gateway/refusal.ts';
 import {
   type Actor,
   calls,
@@ -15,6 +16,7 @@ import {
   says,
   type Stage,
 } from '../thread-processor/spec/processor-stage.ts';
+import { createHeldWakes } from './holding.ts';
 
 interface Suspended {
   readonly stage: Stage;
@@ -109,5 +111,50 @@ describe.each(['standalone', 'durable'] as const)('a suspended tenant, %s', (top
     await stage.clock.advance(120_000);
     expect(stage.asked).toHaveLength(1);
     await actor.service.stop(0);
+  });
+});
+
+describe('a tenant with thousands of held threads that is active again', () => {
+  function scene(mayEnter: (sent: number) => boolean) {
+    const clock = createManualClock();
+    const ports = createMemoryWorld({ clock }).ports('p1');
+    const sent: string[] = [];
+    const publish = async ({ thread }: { readonly thread: string }): Promise<void> => void sent.push(thread);
+    const wakes = createHeldWakes({
+      records: { isActive: async () => true },
+      heldThreads: ports.heldThreads,
+      inputs: { publish },
+      limits: { mayEnter: () => (mayEnter(sent.length) ? answered(null) : refused('RATE_LIMITED', 'too many wait')) },
+      clock,
+      logger: { info: () => {}, warn: () => {}, error: () => {} },
+    });
+    const hold = async (count: number): Promise<void> => {
+      for (let nth = 0; nth < count; nth += 1) await ports.heldThreads.hold({ tenant: 'acme', thread: `thr_${nth}` });
+    };
+    return { clock, wakes, sent, hold };
+  }
+
+  it('H5 wakes so many per look, and each once', async () => {
+    const { clock, wakes, sent, hold } = scene(() => true);
+    await hold(1_800);
+    wakes.start();
+    await clock.advance(0);
+    expect(sent).toHaveLength(500);
+    await clock.advance(5_000);
+    expect([sent.length, new Set(sent).size]).toEqual([1_800, 1_800]);
+    await wakes.stop();
+  });
+
+  it('H5 wakes none while too much of it waits, and the rest later', async () => {
+    let room = 120;
+    const { clock, wakes, sent, hold } = scene((count) => count < room);
+    await hold(300);
+    wakes.start();
+    await clock.advance(10_000);
+    expect(sent).toHaveLength(120);
+    room = 1_000;
+    await clock.advance(2_000);
+    expect(new Set(sent).size).toBe(300);
+    await wakes.stop();
   });
 });

@@ -11,6 +11,8 @@
 //       A mark that was made again meanwhile stays. (ports/held-threads.ts L2)
 //   H3. Paying again is harmless: same ids, same content. (payment P2)
 //   H4. A tenant that is being deleted, or was, is never paid for: its marks go with its other rows.
+//   H5. A tenant that is active again wakes its threads as fast as they are decided, and no faster than
+//       `wakesPerLookMax` per look: its wakes fill no queue that others wait in. (tenant-limits)
 import {
   type Clock,
   Fault,
@@ -22,6 +24,7 @@ import {
   type ThreadDelivery,
   type ThreadKey,
 } from '@dormouse/ports';
+import type { TenantLimits } from './tenant-limits.ts';
 import type { TenantRecords } from './tenant-records.ts';
 
 /** Null stands for it where no tenant is ever suspended. */
@@ -55,6 +58,7 @@ export interface HeldWakes {
 
 const lookEveryMs = 1_000;
 const threadsAtOnce = 100;
+const wakesPerLookMax = 500;
 /** A wake that has not removed its mark is sent again after this long: its owner may have died. */
 const wakeAgainMs = 60_000;
 
@@ -63,33 +67,41 @@ export function createHeldWakes(deps: {
   readonly records: Pick<TenantRecords, 'isActive'>;
   readonly heldThreads: HeldThreads;
   readonly inputs: Pick<InputBus, 'publish'>;
+  /** (H5) */
+  readonly limits: Pick<TenantLimits, 'mayEnter'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): HeldWakes {
-  const { records, heldThreads, inputs, clock, logger } = deps;
+  const { records, heldThreads, inputs, limits, clock, logger } = deps;
   const stopped = new AbortController();
   /** When the wake of a mark was sent from here. */
   const sent = new Map<string, number>();
   let running: Promise<void> = Promise.resolve();
   let failing = false;
 
-  function wake(held: HeldThread): void {
+  /** Whether a wake was sent. */
+  function wake(held: HeldThread): boolean {
     const { tenant, thread, mark } = held;
     const name = nameOf(held);
     const now = clock.now();
-    if (now - (sent.get(name) ?? Number.NEGATIVE_INFINITY) < wakeAgainMs) return;
+    if (now - (sent.get(name) ?? Number.NEGATIVE_INFINITY) < wakeAgainMs) return false;
     sent.set(name, now);
     // Each separately: the bus of one process answers when the thread has taken it.
     inputs.publish({ tenant, thread }, { ...repayWake(0), heldMark: mark }).catch((error: unknown) => {
       sent.delete(name); // the mark is still there: the next look sends it again
       report(error);
     });
+    return true;
   }
 
   async function wakeAll(tenant: string): Promise<void> {
+    let woken = 0;
     for (let after: string | null = null; !stopped.signal.aborted;) {
       const held: readonly HeldThread[] = await heldThreads.list(tenant, after, threadsAtOnce);
-      for (const each of held) wake(each);
+      for (const each of held) {
+        if (woken >= wakesPerLookMax || !limits.mayEnter(tenant).ok) return; // (H5)
+        if (wake(each)) woken += 1;
+      }
       after = held.at(-1)?.thread ?? null;
       if (held.length < threadsAtOnce) return;
     }

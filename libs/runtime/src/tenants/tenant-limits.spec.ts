@@ -1,9 +1,16 @@
 import { createManualClock, createMemoryWorld, type MemoryPorts } from '@dormouse/adapter-memory';
-import type { ThreadRow } from '@dormouse/ports';
+import { replayWake, type ThreadRow } from '@dormouse/ports';
 import { type RecordedEvent, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { limitsOver, setQuotas } from './spec/limits-stage.ts';
-import { countedBlobs, countLagMsMax, type TenantLimits, waitingInputsMax } from './tenant-limits.ts';
+import {
+  countedBlobs,
+  countedInputs,
+  countLagMsMax,
+  enteringInputsMax,
+  type TenantLimits,
+  waitingInputsMax,
+} from './tenant-limits.ts';
 
 const thread = { ...unopenedThread('acme', 'thr_1'), model: 'large', status: 'open' as const };
 
@@ -162,5 +169,31 @@ describe('the quotas of a tenant', () => {
     gateway.mayEnter('acme');
     await clock.advance(1);
     expect(codeOf(gateway.mayEnter('acme'))).toBe('ok');
+  });
+
+  it('Q5 in front of the partitions: before the processors have said what waits, a gateway takes so many and no more', async () => {
+    const { clock, ports, limits } = stage();
+    const gateway = limits('one');
+    const bus = countedInputs({ ...ports.inputs, publish: () => Promise.resolve() }, gateway);
+    const send = async (tenant: string, count: number): Promise<number> => {
+      let taken = 0;
+      for (let nth = 0; nth < count; nth += 1) {
+        if (!gateway.mayEnter(tenant).ok) continue;
+        await bus.publish({ tenant, thread: 'thr_1' }, replayWake);
+        taken += 1;
+      }
+      return taken;
+    };
+    await clock.advance(countLagMsMax - (clock.now() % countLagMsMax)); // a period begins
+    expect(await send('loud', 20_000)).toBe(enteringInputsMax);
+    expect(codeOf(gateway.mayEnter('loud'))).toContain('have come within');
+    expect(await send('quiet', 100)).toBe(100);
+    await clock.advance(countLagMsMax / 2);
+    expect(await send('loud', 20_000)).toBe(0);
+    await clock.advance(countLagMsMax);
+    const half = await send('loud', 20_000); // half of them have come longer ago than that
+    expect(Math.abs(half - enteringInputsMax / 2)).toBeLessThan(5);
+    await clock.advance(2 * countLagMsMax);
+    expect(codeOf(gateway.mayEnter('loud'))).toBe('ok');
   });
 });

@@ -8,12 +8,15 @@
 //   Q3. What is known may lack what other processes have counted in the last seconds: `countLagMsMax` at most while the
 //       stores answer. A thread is counted before its row is written, so that no number of requests at once passes.
 //   Q4. A store that is away refuses nothing by itself: limits protect others, and what is known stays in force.
+//   Q5. What the processors report of waiting inputs is as old as Q3 says. Where they are other processes, a gateway
+//       takes of one tenant no more within that time than `enteringInputsMax`, known or not.
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
-import type { Blobs, Clock, OpenOfTenant, ThreadDirectory } from '@dormouse/ports';
+import type { Blobs, Clock, InputBus, OpenOfTenant, ThreadDirectory } from '@dormouse/ports';
 import { dayOf, type RecordedEvent, type TenantQuota, type Thread, type UsedUp } from '@dormouse/thread';
 import { type Answered, answered, refused } from '../ingress-gateway/refusal.ts';
 import { type ModelPrices, priceOf } from './model-prices.ts';
 import { type QuotaName, quotasOf, type ShownQuotas, wireNameOf } from './quotas.ts';
+import { createRecentCount } from './recent-count.ts';
 import type { TenantMeter } from './tenant-meter.ts';
 import type { TenantRecords } from './tenant-records.ts';
 
@@ -52,6 +55,8 @@ export interface TenantLimits {
    * more. In front of the partitions: what was taken is never held back for this, and never refused.
    */
   mayEnter(tenant: string): Answered<null>;
+  /** An input of the tenant is published here, for another process. (Q5) */
+  entered(tenant: string): void;
   /** Says how many inputs of the tenant wait in this process. */
   waitingHere(tenant: string, here: number): void;
   /** A commit is in the log. */
@@ -94,6 +99,7 @@ export function createTenantLimits(deps: {
   const { records, quotas: installed = {}, meter, directory, clock } = deps;
   const shared = createSharedReads<Open>();
   const open = createBoundedMap<Open>(openTenantsMax);
+  const entering = createRecentCount({ periodMs: countLagMsMax, tenantsMax: openTenantsMax }, clock);
   /** Threads whose rows are being written. */
   const opening = new Map<string, number>();
 
@@ -233,7 +239,11 @@ export function createTenantLimits(deps: {
       return meter.total(tenant, 'streams') >= limit ? limit : null;
     },
     streamsHere: (tenant, here) => meter.set(tenant, 'streams', here),
-    mayEnter: (tenant) => (meter.total(tenant, 'inputs_waiting') < waitingInputsMax ? answered(null) : tooManyWait),
+    mayEnter(tenant) {
+      if (meter.total(tenant, 'inputs_waiting') >= waitingInputsMax) return tooManyWait;
+      return entering.of(tenant) < enteringInputsMax ? answered(null) : tooManyEnter;
+    },
+    entered: (tenant) => entering.add(tenant),
     waitingHere: (tenant, here) => meter.set(tenant, 'inputs_waiting', here < waitingInputsMin ? 0 : here),
     committed(tenant, { events, characters, before, after, prices }) {
       meter.add(tenant, bytesMeter, characters);
@@ -251,6 +261,8 @@ export function createTenantLimits(deps: {
 
 /** Inputs of one tenant that wait for their threads; above this its messages and callbacks have to come later. */
 export const waitingInputsMax = 2_000;
+/** Inputs of one tenant that one gateway takes within `countLagMsMax`; a processor has room for three times as many. */
+export const enteringInputsMax = 6_000;
 /** Fewer are not reported: most tenants have none. */
 const waitingInputsMin = 100;
 
@@ -258,6 +270,12 @@ const tooManyWait: Answered<never> = refused(
   'RATE_LIMITED',
   `More than ${waitingInputsMax} messages and callbacks of the tenant wait for their threads.`,
   { retryAfterMs: 2_000 },
+);
+
+const tooManyEnter: Answered<never> = refused(
+  'RATE_LIMITED',
+  `More than ${enteringInputsMax} messages and callbacks of the tenant have come within ${countLagMsMax} ms.`,
+  { retryAfterMs: 1_000 },
 );
 
 const bytesMeter = { name: 'stored_bytes', until: null } as const;
@@ -316,6 +334,7 @@ export const unlimited: TenantLimits = {
   streamsFull: () => null,
   streamsHere: () => {},
   mayEnter: () => answered(null),
+  entered: () => {},
   waitingHere: () => {},
   committed: () => {},
   stored: () => {},
@@ -329,5 +348,14 @@ export const countedBlobs = (blobs: Blobs, limits: Pick<TenantLimits, 'stored'>)
     const isNew = await blobs.put(tenant, sha256, bytes, mediaType, thread);
     if (isNew) limits.stored(tenant, bytes.length);
     return isNew;
+  },
+});
+
+/** The bus of a gateway whose processors are other processes. (Q5) */
+export const countedInputs = (inputs: InputBus, limits: Pick<TenantLimits, 'entered'>): InputBus => ({
+  consume: (consumer) => inputs.consume(consumer),
+  publish: (key, input, trace) => {
+    limits.entered(key.tenant);
+    return inputs.publish(key, input, trace);
   },
 });

@@ -1,4 +1,6 @@
 // What tenants get of one processor: the budgets of their quotas, and their shares beside each other.
+import type { Gate } from '@dormouse/adapter-memory';
+import type { InputBus } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { setQuotas } from '../tenants/spec/limits-stage.ts';
 import {
@@ -53,6 +55,24 @@ describe.each(['standalone', 'durable'] as const)('the quotas of a tenant, %s', 
   });
 });
 
+describe('inputs that wait for a slice', () => {
+  it('L6 are reported as waiting, also where each of them is of another thread', async () => {
+    const gate: Gate = {
+      pass: (_node, { name }, apply) => (name === 'log.append' ? new Promise(() => {}) : Promise.resolve().then(apply)),
+    };
+    const stage = createStage({ topology: 'durable', hasTenants: true, gate });
+    const actor = await stage.processor('p1', { settings: { slicesInFlightMax: 8 } });
+    for (let nth = 0; nth < 300; nth += 1)
+      await actor.ports.inputs.publish({ tenant: 'loud', thread: `thr_${nth}` }, opening());
+    await stage.clock.advance(5_000);
+    const sums = await actor.ports.tenantTallies.sums(['loud'], 'another', stage.clock.now());
+    expect(sums).toContainEqual({ tenant: 'loud', name: 'inputs_waiting', amount: 300 });
+    const stopped = actor.service.stop(0);
+    await stage.clock.advance(1_000);
+    void stopped;
+  });
+});
+
 describe('a processor with few places', () => {
   it('L7 decides for a tenant with one thread beside one with hundreds, after as many slices as tenants wait', async () => {
     const stage = createStage({ hasTenants: true });
@@ -67,6 +87,37 @@ describe('a processor with few places', () => {
     expect(order.filter((tenant) => tenant === 'storm')).toHaveLength(300);
     const last = order.lastIndexOf('quiet');
     expect(last).toBeLessThan(30);
+    await actor.service.stop(0);
+  });
+
+  it('L6 L7 decides for a tenant behind all that another may have in its partitions after few slices', async () => {
+    const loud = 1_900;
+    const settings = { slicesInFlightMax: 8, queuedInputsMax: 1_000, queuedInputsPerTenantMax: 500 };
+    const stage = createStage({ topology: 'durable', hasTenants: true });
+    const { inputs } = stage.world.ports('gateway');
+    const open = (tenant: string, thread: string): Promise<void> => inputs.publish({ tenant, thread }, opening());
+    for (let nth = 0; nth < loud; nth += 1) await open('loud', `thr_${nth}`);
+    for (let nth = 0; nth < 6; nth += 1) await open('quiet', `thr_${nth}`); // in both partitions
+    const order: string[] = [];
+    const watched = (bus: InputBus): InputBus => ({
+      ...bus,
+      consume: (consumer) =>
+        bus.consume({
+          ...consumer,
+          deliver: (assignment, delivery) =>
+            consumer.deliver(assignment, {
+              ...delivery,
+              decided: (version) => {
+                order.push(delivery.tenant);
+                delivery.decided(version);
+              },
+            }),
+        }),
+    });
+    const actor = await stage.processor('p1', { settings, inputs: watched });
+    for (let passed = 0; order.length < loud + 6 && passed < 1_000; passed += 1) await stage.clock.advance(100);
+    expect(order).toHaveLength(loud + 6);
+    expect(order.lastIndexOf('quiet')).toBeLessThan(100);
     await actor.service.stop(0);
   });
 });

@@ -210,6 +210,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
   const completions = createCompletionRunner({
     validateArguments,
     answerId: protocol.answerId,
+    createSlots: protocol.createSlots,
     model: deps.model,
     tracing,
     feed,
@@ -286,7 +287,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     }),
     isClosing: () => load.closing,
     sliceCounts: { succeeded: 0, startedFailing: 0 },
-    repayments: createRepayments(settings.repaymentsInFlightMax),
+    repayments: createRepayments(settings.repaymentsInFlightMax, (tenant) => limits.weightOf(tenant)),
     places: createFairSemaphore(settings.slicesInFlightMax, {
       ownerOf: (key) => key.slice(0, key.indexOf(' ')),
       weightOf: (tenant) => limits.weightOf(tenant),
@@ -326,7 +327,7 @@ function countQueued(
   limits.waitingHere(tenant, of.held);
 }
 
-function createTenantParts({ tenantStores: stores, inputs, clock, logger }: ThreadProcessorDeps): {
+function createTenantParts({ tenantStores: stores, inputs, limits = unlimited, clock, logger }: ThreadProcessorDeps): {
   readonly holding: Holding | null;
   readonly heldWakes: HeldWakes | null;
 } {
@@ -335,6 +336,6 @@ function createTenantParts({ tenantStores: stores, inputs, clock, logger }: Thre
   const records = createTenantRecords({ tenants, clock });
   return {
     holding: createHolding({ records, heldThreads }),
-    heldWakes: createHeldWakes({ records, heldThreads, inputs, clock, logger }),
+    heldWakes: createHeldWakes({ records, heldThreads, inputs, limits, clock, logger }),
   };
 }

@@ -637,11 +637,13 @@ describe('R15 the log of invocations', () => {
 
 describe('a crowd of calls to a server that is away', () => {
   /** Places as a bus has them, over the memory bus. */
-  const withPlaces = (max: number): { readonly work: WorkBus; readonly places: FairSemaphore } => {
+  const withPlaces = (max: number, isCrowded = false): { readonly work: WorkBus; readonly places: FairSemaphore } => {
     const places = createFairSemaphore(max);
     const { work } = stage.ports;
     const consume: WorkBus['consume'] = (topic, handle) =>
-      work.consume(topic, (message) => withPlace(places, placeKeyOf(message), (place) => handle(message, place)));
+      work.consume(topic, (message) =>
+        withPlace(places, placeKeyOf(message), (place) => handle(message, { ...place, isCrowded })),
+      );
     return { work: { ...work, consume }, places };
   };
   const elsewhere = { ...weather, endpoint: 'https://healthy.example/rap/invoke' };
@@ -693,6 +695,16 @@ describe('a crowd of calls to a server that is away', () => {
     expect(told()).toContain('too many calls are waiting for tool server "weather"');
     await stage.owe(call('healthy', 1));
     expect(healthy.posts).toHaveLength(1);
+  });
+
+  it('T6 a call of a tenant that has too many waiting is refused, and nothing is sent', async () => {
+    const { work } = withPlaces(64, true);
+    await stage.dispatcher({}, { work });
+    await stage.owe(call('weather', 1));
+    expect([peer.posts.length, stage.inputs]).toMatchObject([
+      0,
+      [{ kind: 'DispatchFailure', code: 'DISPATCH_FAILED' }],
+    ]);
   });
 
   it('D6 a call whose turn has come and that still waits for a place does not begin once the process stops', async () => {

@@ -11,6 +11,8 @@
 //       once, should the process end in between. The record takes no place of a call.
 //   T4. For a tenant that is not active nothing is sent: its debts are let go of, once their thread is marked. (holding
 //       H1)
+//   T6. A call of a tenant that has too many waiting is refused before it is begun, so that those of others are made.
+//       (work-bus W4)
 import { type Place, TransientMap } from '@dormouse/collections';
 import {
   Fault,
@@ -29,6 +31,7 @@ import {
   type ToolTransport,
   traceFieldsOf,
   type WorkBus,
+  type WorkPlace,
   type WorkTopics,
 } from '@dormouse/ports';
 import { unreachable, type WithdrawCall } from '@dormouse/thread';
@@ -172,12 +175,12 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     return manifest?.toolset.tools.find(({ name }) => name === effect.operation)?.description;
   };
 
-  async function invoke(call: OwedCall, running: RunningCall, place: Place): Promise<void> {
+  async function invoke(call: OwedCall, running: RunningCall, place: WorkPlace): Promise<void> {
     const { tenant, thread } = call;
     const server = placeKeyOf(call);
     const ofServer = (heldOf.get(server) ?? 0) + 1;
     heldOf.set(server, ofServer);
-    const isCrowded = ofServer > settings.callsHeldMax - runningCalls.size;
+    const isCrowded = place.isCrowded || ofServer > settings.callsHeldMax - runningCalls.size; // (T6)
     const delivery: Delivery = { call, key: { tenant, thread }, cancelToken: running.cancelToken, place, isCrowded };
     try {
       await report(call, await deliver(deliveryDeps, delivery, () => invocations.build(call)), place);
@@ -194,7 +197,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     }
   }
 
-  function take(call: OwedCall, place: Place): Promise<void> {
+  function take(call: OwedCall, place: WorkPlace): Promise<void> {
     const id = callKeyOf(call, call.effect.toolCallId);
     const known = runningCalls.get(id);
     if (known !== undefined) return place.releasedDuring(() => known.done); // (T2)
@@ -229,7 +232,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     await inputs.publish({ tenant, thread }, result, trace);
   }
 
-  function pay(message: Dispatch, place: Place): Promise<void> {
+  function pay(message: Dispatch, place: WorkPlace): Promise<void> {
     const { effect } = message;
     switch (effect.do) {
       case 'InvokeTool':
@@ -256,7 +259,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
 
   return {
     async start() {
-      const handle = (message: Dispatch, place: Place): Promise<void> =>
+      const handle = (message: Dispatch, place: WorkPlace): Promise<void> =>
         isStopping ? Promise.reject(new Fault('UNAVAILABLE', 'the dispatcher is stopping')) : pay(message, place);
       subscription = await deps.work.consume('dispatches', handle, deps.limits);
     },

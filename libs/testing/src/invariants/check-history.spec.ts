@@ -11,7 +11,7 @@ import {
   unopenedThread,
 } from '@dormouse/thread';
 import { checkers, checkHistory } from './check-history.ts';
-import type { History, InvariantId, ReceivedPost, SentCallback, SentRequest } from './history.ts';
+import type { History, InvariantId, ReceivedPost, SentCallback, SentRequest, SlotStep } from './history.ts';
 import { illegalities } from './model-invariants.ts';
 import {
   answers,
@@ -55,6 +55,12 @@ const request = (
   answeredAt,
   ...more,
 });
+/** Of one process, as `tenant step, tenant step`. */
+const slots = (text: string): readonly SlotStep[] =>
+  text.split(', ').map((line) => {
+    const [tenant = '', step = ''] = line.split(' ');
+    return { process: 'p1', tenant, step: step as SlotStep['step'], weight: 1 };
+  });
 const post: ReceivedPost = {
   toolServer: 'tools',
   thread: 'thr_1',
@@ -390,6 +396,11 @@ describe('each checker has been seen red', () => {
       { ...historyOf(tell(good, says('c', 'see /callback/token-1'))), secrets: ['token-1'] },
     ],
     ['I-24', 'a run that never rests', { ...goodHistory, unrest: ['lag 3'] }],
+    [
+      'I-26',
+      'a tenant that is served again and again while another waits',
+      { ...goodHistory, slots: slots('loud taken, quiet waits, loud given, loud served, loud served, loud served') },
+    ],
     ['I-24', 'a completion that nobody runs', historyOf(tell(good, says('c')))],
     [
       'I-24',

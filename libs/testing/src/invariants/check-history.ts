@@ -21,6 +21,7 @@ import {
   orderIsKept,
   refusalsAreFinal,
 } from './sender-invariants.ts';
+import { slotsAreShared } from './share-invariants.ts';
 import { streamsAreGapless } from './stream-invariants.ts';
 
 /** Sentences about violations; empty when the invariant holds. */
@@ -51,6 +52,7 @@ export const checkers: Readonly<Record<InvariantId, Checker>> = {
   'I-21': tenantsStayApart,
   'I-23': secretsAreNotStored,
   'I-24': comesToRest,
+  'I-26': slotsAreShared,
   V3: refusalsAreFinal,
 };
 

@@ -94,6 +94,18 @@ export interface SeenStream {
   readonly events: readonly { readonly position: number; readonly type: string }[];
 }
 
+/**
+ * What happened to the completion slots of one process: a completion takes a free slot, or waits until it is served or
+ * leaves; a slot is given back at its end. In this order. (I-26)
+ */
+export interface SlotStep {
+  readonly process: string;
+  readonly step: 'taken' | 'waits' | 'served' | 'left' | 'given';
+  readonly tenant: string;
+  /** The weight of the tenant; null for one that a quota may hold back. */
+  readonly weight: number | null;
+}
+
 /** Something was wiped, and these were the last commits of the threads at that moment. */
 export interface Wipe {
   readonly what: string;
@@ -130,6 +142,7 @@ export type InvariantId =
   | 'I-21'
   | 'I-23'
   | 'I-24'
+  | 'I-26'
   | 'V3';
 
 export interface History {
@@ -146,6 +159,7 @@ export interface History {
   readonly prompts: readonly SeenPrompt[];
   readonly snapshots: readonly SeenSnapshot[];
   readonly streams: readonly SeenStream[];
+  readonly slots: readonly SlotStep[];
   readonly wipes: readonly Wipe[];
   /** Calls whose dispatch was handed to the work bus; null when it was not observed. */
   readonly handedOver: ReadonlySet<string> | null;
@@ -171,6 +185,7 @@ export const emptyHistory: History = {
   prompts: [],
   snapshots: [],
   streams: [],
+  slots: [],
   wipes: [],
   handedOver: null,
   canaries: {},

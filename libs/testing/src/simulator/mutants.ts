@@ -4,6 +4,7 @@ import type { Mutant } from './mutant.ts';
 import { brokerMutants } from './mutants/broker-mutants.ts';
 import { decisionMutants } from './mutants/decision-mutants.ts';
 import { dispatchMutants } from './mutants/dispatch-mutants.ts';
+import { fairnessMutants } from './mutants/fairness-mutants.ts';
 import { offsetMutants } from './mutants/offset-mutants.ts';
 import { parkingMutants } from './mutants/parking-mutants.ts';
 import { paymentMutants } from './mutants/payment-mutants.ts';
@@ -19,4 +20,5 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   ...parkingMutants,
   ...dispatchMutants,
   ...reactiveMutants,
+  ...fairnessMutants,
 };

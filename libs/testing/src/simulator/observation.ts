@@ -12,6 +12,7 @@ import type {
   SeenStream,
   SentCallback,
   SentRequest,
+  SlotStep,
   Violation,
   Wipe,
 } from '../invariants/history.ts';
@@ -33,6 +34,7 @@ export interface Observation {
   callback(callback: SentCallback): void;
   request(request: SentRequest): void;
   prompt(prompt: SeenPrompt): void;
+  slot(step: SlotStep): void;
   wiped(what: string): void;
   token(token: string): void;
   witness(id: InvariantId, text: string): void;
@@ -59,6 +61,7 @@ export function createObservation(
   const requests: SentRequest[] = [];
   const prompts: SeenPrompt[] = [];
   const streams: SeenStream[] = [];
+  const slots: SlotStep[] = [];
   const wipes: Wipe[] = [];
   const witnessed: Violation[] = [];
   const finalRefusals: { key: ThreadKey; inputId: string }[] = [];
@@ -137,6 +140,10 @@ export function createObservation(
     callback: (callback) => void callbacks.push(callback),
     request: (request) => void requests.push(request),
     prompt: (prompt) => void prompts.push(prompt),
+    slot: (step) => {
+      if (step.step === 'served') counted('slot waited for');
+      slots.push(step);
+    },
     wiped: (what) => {
       counted(`${what} wiped`);
       wipes.push({
@@ -167,6 +174,7 @@ export function createObservation(
           return snapshot === undefined ? [] : [{ key, snapshot }];
         }),
       streams,
+      slots,
       wipes,
       handedOver: handed,
       canaries: Object.fromEntries(tenants.map((tenant) => [tenant, `${tenant}-canary`])),

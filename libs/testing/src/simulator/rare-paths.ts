@@ -92,6 +92,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'input put aside',
     'thread replayed',
     'log thread_resumed',
+    'slot waited for',
     ...outcomes,
   ],
   standalone: [
@@ -116,6 +117,7 @@ export const rarePaths: Readonly<Record<'durable' | 'standalone', readonly strin
     'input put aside',
     'thread replayed',
     'log thread_resumed',
+    'slot waited for',
     ...outcomes,
   ],
 };

@@ -44,11 +44,11 @@ export function createSchedules(schedules: ScheduleStore, passage: Passage): Sch
         return true;
       }),
     remove: (tenant, name) => passage.write('schedules.remove', name, () => schedules.delete(nameOf(tenant, name))),
-    due: (now, limit) =>
+    due: (now, limit, without = []) =>
       passage.read('schedules.due', '', () =>
         all()
           .flatMap((schedule) => (schedule.lookAt === null ? [] : [{ schedule, at: schedule.lookAt }]))
-          .filter(({ at }) => at <= now)
+          .filter(({ at, schedule }) => at <= now && !without.includes(schedule.tenant))
           .toSorted((left, right) => left.at - right.at)
           .slice(0, limit)
           .map(({ schedule }) => schedule),

@@ -41,10 +41,11 @@ export function createTimers(server: MongoServer, partitions: Partitions): Timer
 
   return {
     set: async (wanted) => void (await Promise.all(wanted.map(insert))),
-    due: async (now, limit) => {
+    due: async (now, limit, without = []) => {
+      const others = without.length === 0 ? {} : { tenant: { $nin: [...without] } };
       const found = await server.read(() =>
         timers
-          .find({ ...ours(), due: { $lte: now } })
+          .find({ ...ours(), due: { $lte: now }, ...others })
           .sort({ due: 1 })
           .limit(limit)
           .lean(),

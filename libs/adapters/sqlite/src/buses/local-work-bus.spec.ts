@@ -30,3 +30,30 @@ it('K2 W3 calls that wait for a server that is away hold no place: a healthy ser
   expect(posts).toHaveLength(1_153);
   away.resolve();
 });
+
+it('W4 a tenant whose calls wait for hours does not keep those of others from the bus', async () => {
+  const limits = { inFlightMax: 16, queuedMax: 200, backoffMsFirst: 1, backoffMsMax: 1 };
+  const work = createLocalWorkBus({ clock: systemClock, ...limits });
+  const seen = { waiting: 0, refused: 0, quiet: 0 };
+  await work.consume('dispatches', async ({ tenant }, place) => {
+    if (tenant === 'quiet') seen.quiet += 1;
+    else if (place.isCrowded) seen.refused += 1;
+    else {
+      seen.waiting += 1;
+      await place.releasedDuring(() => new Promise<void>(() => {}));
+    }
+  });
+  const callOf = (tenant: string, nth: number): WorkTopics['dispatches'] => ({
+    ...dispatchOf(`${tenant}-${nth}`),
+    tenant,
+    effect: { do: 'InvokeTool', id: `${nth}`, toolCallId: `${nth}`, toolServer: `server-${nth % 30}` } as never,
+  });
+  for (let nth = 0; nth < 1_000; nth += 1) {
+    await work.publish('dispatches', callOf('loud', nth));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await expect.poll(() => [seen.waiting, seen.refused]).toEqual([100, 900]);
+  const quiet = Array.from({ length: 50 }, (_, nth) => work.publish('dispatches', callOf('quiet', nth)));
+  for (const { handled } of await Promise.all(quiet)) await handled;
+  expect(seen.quiet).toBe(50);
+});

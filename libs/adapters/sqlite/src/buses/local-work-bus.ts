@@ -1,18 +1,19 @@
-// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1..W3).
+// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1 to W4).
 // What is lost with the process is produced again from the commits that still owe. (V10)
 //
 // Invariants:
 //   K1. `Receipt.handled` resolves when the handler has resolved, never before and never by giving up.
 //   K2. A message that waits for its next attempt holds no place.
-import { type Place, type Ticket, TransientSet, createFairSemaphore, withPlace } from '@dormouse/collections';
+import { type Ticket, TransientSet } from '@dormouse/collections';
 import {
   type Clock,
+  createWorkPlaces,
+  type HeldMessage,
   type PartitionLoad,
-  placeKeyOf,
-  placeOwnerOf,
   type Receipt,
   type Subscription,
   type WorkBus,
+  type WorkPlace,
   type WorkShares,
   type WorkTopics,
 } from '@dormouse/ports';
@@ -34,6 +35,7 @@ export interface LocalWorkBus extends WorkBus {
 
 interface Job<Message> {
   readonly message: Message;
+  readonly held: HeldMessage;
   readonly done: () => void;
   /** Its place among the unfinished jobs. */
   ticket: Ticket<Job<Message>> | null;
@@ -44,11 +46,11 @@ interface Topic<Message> {
   /** Published and not handled. */
   readonly unfinished: number;
   publish(message: Message): Promise<Receipt>;
-  consume(handle: (message: Message, place: Place) => Promise<void>, shares?: WorkShares): Promise<Subscription>;
+  consume(handle: (message: Message, place: WorkPlace) => Promise<void>, shares?: WorkShares): Promise<Subscription>;
 }
 
 interface Owner<Message> {
-  readonly handle: (message: Message, place: Place) => Promise<void>;
+  readonly handle: (message: Message, place: WorkPlace) => Promise<void>;
   readonly stopped: AbortController;
 }
 
@@ -77,15 +79,15 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
   let owner: Owner<Message> | null = null;
   const begun = new TransientSet<Promise<void>>();
   let weights: WorkShares | null = null;
-  const places = createFairSemaphore(options.inFlightMax, {
-    ownerOf: placeOwnerOf,
-    weightOf: (tenant) => weights?.weightOf(tenant) ?? 1,
-  });
+  const places = createWorkPlaces(
+    { inFlightMax: options.inFlightMax, heldMax: options.queuedMax },
+    { weightOf: (tenant) => weights?.weightOf(tenant) ?? 1 },
+  );
 
   function start(job: Job<Message>): void {
     if (owner === null) return; // the next owner starts it
     const by = owner;
-    void withPlace(places, placeKeyOf(job.message), async (place) => {
+    void job.held.inPlace(async (place) => {
       if (by.stopped.signal.aborted) return; // the next owner starts it again
       const attempt = handleOnce(by, job, place);
       const ticket = begun.add(attempt);
@@ -94,10 +96,11 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
     });
   }
 
-  async function handleOnce(by: Owner<Message>, job: Job<Message>, place: Place): Promise<void> {
+  async function handleOnce(by: Owner<Message>, job: Job<Message>, place: WorkPlace): Promise<void> {
     try {
       await by.handle(job.message, place);
       if (job.ticket !== null) unfinished.delete(job.ticket);
+      job.held.leave();
       job.done();
     } catch {
       // The handler reports its own failures; here a failure only means "retry". (work-bus W2)
@@ -130,7 +133,8 @@ function createTopic<Message extends WorkTopics[keyof WorkTopics]>(
       if (isClosed()) throw unavailable('The runtime is shutting down.');
       if (unfinished.size >= options.queuedMax) throw unavailable('Too much work is waiting.');
       const handled = new Promise<void>((resolve) => {
-        const job: Job<Message> = { message, done: resolve, ticket: null, attempts: 0 };
+        const held = places.hold(message);
+        const job: Job<Message> = { message, held, done: resolve, ticket: null, attempts: 0 };
         job.ticket = unfinished.add(job);
         start(job);
       });

@@ -5,7 +5,8 @@
 //       between leaves a row that the sweeper, or the next request, opens.
 //   T2. The thread's id is a function of a request with an idempotency key; opening it twice opens it once. (client-id
 //       K1)
-//   T4. A thread that the tenant's quotas leave no room for is refused; one that is there already is answered as ever.
+//   T4. A thread that the tenant's quotas, or its waiting inputs, leave no room for is refused; one that is there
+//       already is answered as ever.
 //   T5. A fork of a thread that has been gone since its row was written is undone: a removal that was asked before has
 //       not seen it. (family-visit V4)
 //   T3. A fork uses its agent's version as it is here: what an imported log says about it is not trusted.
@@ -104,7 +105,7 @@ export interface ThreadPorts {
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
-  readonly limits: Pick<TenantLimits, 'mayAsk' | 'mayStore' | 'openThread'>;
+  readonly limits: Pick<TenantLimits, 'mayAsk' | 'mayStore' | 'mayEnter' | 'openThread'>;
 }
 
 export function createThreadApi(ports: ThreadPorts): ThreadApi {
@@ -199,7 +200,8 @@ async function insertRow(
   make: () => Promise<ThreadRow>,
 ): Promise<Answered<{ readonly row: ThreadRow; readonly existing: ThreadRow | null }>> {
   const mayGoOn = await (asks ? limits.mayAsk(tenant) : limits.mayStore(tenant));
-  const room = mayGoOn.ok ? await limits.openThread(tenant) : mayGoOn;
+  const entry = mayGoOn.ok ? limits.mayEnter(tenant) : mayGoOn;
+  const room = entry.ok ? await limits.openThread(tenant) : entry;
   if (!room.ok) {
     const existing = (await directory.get({ tenant, thread })) ?? (await withExternalId(directory, tenant, externalId));
     return existing === null ? room : answered({ row: await make(), existing });

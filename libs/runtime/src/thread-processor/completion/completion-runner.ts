@@ -51,6 +51,8 @@ export interface CompletionRunnerDeps extends ResultRules {
   readonly holding?: Holding | null;
   /** Default: no tenant has a quota, and all have the same weight. */
   readonly limits?: SlotLimits;
+  /** Default: the sound ones. */
+  readonly createSlots?: typeof createCompletionSlots;
 }
 
 /** Where the order of a completion comes from. */
@@ -97,8 +99,8 @@ interface Failure {
 const detailCharactersMax = 500;
 
 export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRunner {
-  const { clock, entropy, settings, holding = null, limits = unlimited } = deps;
-  const slots = createCompletionSlots(settings.completionsInFlightMax, settings.completionsWaitingMax, limits);
+  const { clock, entropy, settings, holding = null, limits = unlimited, createSlots = createCompletionSlots } = deps;
+  const slots = createSlots(settings.completionsInFlightMax, settings.completionsWaitingMax, limits);
   const runs = new TransientSet<CompletionRun>();
   const left = new LeftCompletions();
   const closed = new AbortController();

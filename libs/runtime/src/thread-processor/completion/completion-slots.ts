@@ -8,10 +8,11 @@
 //       at most `endpointShare` for each that its tenant may still take; and some are kept for tenants and endpoints
 //       that have none. Beside a heavier tenant the share is less, by their weights. However many completions of some
 //       tenants or endpoints hang, others find a slot.
-//   L4. At most `waitingMax` wait; a waiting completion is its entry here and nothing else.
+//   L4. At most `waitingMax` wait, those of one tenant no more than it leaves room for others (shared-room); a waiting
+//       completion is its entry here and nothing else.
 //   L5. A tenant runs no more of them than its quota, counted over all processes. One that waits because of that is
 //       served when a slot of the tenant is given back here, or by `look` when another process has given one back.
-import { createDeficitRounds, createHeaviest } from '@dormouse/collections';
+import { createDeficitRounds, createHeaviest, createSharedRoom } from '@dormouse/collections';
 import { type TenantLimits, unlimited } from '../../tenants/tenant-limits.ts';
 
 /** Slots are shared by tenant, and within a tenant by the endpoint of the model. */
@@ -32,7 +33,7 @@ export type SlotLimits = Pick<TenantLimits, 'weightOf' | 'completionsLeft' | 'co
 export interface CompletionSlots {
   /** Whether a slot was taken. */
   take(group: SlotGroup): boolean;
-  /** Queues the waiter behind the others of its group; false when too many wait. (L4) */
+  /** Queues the waiter behind the others of its group; false when too many of its tenant wait. (L4) */
   wait(waiter: SlotWaiter): boolean;
   /** False when it no longer waits. */
   leave(waiter: SlotWaiter): boolean;
@@ -73,8 +74,9 @@ export function createCompletionSlots(
   const rounds = createDeficitRounds<string>((name) => limits.weightOf(name));
   const heaviest = createHeaviest();
   const kept = Math.max(1, Math.floor(max / keptShare));
+  /** Of those that wait. (L4) */
+  const room = createSharedRoom(waitingMax);
   let taken = 0;
-  let waiting = 0;
 
   function tenantOf(name: string): Tenant {
     const known = tenants.get(name);
@@ -146,7 +148,7 @@ export function createCompletionSlots(
     if (found === null) return null;
     const [endpointName, endpoint, waiter] = found;
     endpoint.queue.delete(waiter);
-    waiting -= 1;
+    room.leave(name);
     count(tenant, endpoint, 1);
     toTheEnd(tenant.endpoints, endpointName, endpoint);
     if (!isWaiting(tenant)) rounds.delete(name);
@@ -154,7 +156,7 @@ export function createCompletionSlots(
   }
 
   function serveWaiting(): void {
-    while (waiting > 0 && taken < max) {
+    while (room.taken > 0 && taken < max) {
       const waiter = next();
       if (waiter === null) return;
       waiter.serve();
@@ -171,15 +173,15 @@ export function createCompletionSlots(
       return may;
     },
     wait: (waiter) => {
-      if (waiting >= waitingMax) return false;
+      if (!room.hasRoom(waiter.tenant)) return false;
       endpointOf(tenantOf(waiter.tenant), waiter.endpoint).queue.add(waiter);
       rounds.add(waiter.tenant);
-      waiting += 1;
+      room.enter(waiter.tenant);
       return true;
     },
     leave: (waiter) => {
       if (tenants.get(waiter.tenant)?.endpoints.get(waiter.endpoint)?.queue.delete(waiter) !== true) return false;
-      waiting -= 1;
+      room.leave(waiter.tenant);
       forgetIdle(waiter);
       return true;
     },
@@ -191,7 +193,7 @@ export function createCompletionSlots(
     },
     look: serveWaiting,
     get waiting() {
-      return waiting;
+      return room.taken;
     },
     get taken() {
       return taken;

@@ -14,6 +14,7 @@
 //   L5. An input whose sender was told that it was not taken is not decided later. An attempt that is under way ends,
 //       and what is in the log then, or may be, is paid like everything else.
 //   L6. Of what waits here a share counts for the process: however much one thread is sent, others' inputs are taken.
+//       What was taken from the queue and waits for its slice counts as well: of many threads it is most of all.
 //   L7. A slice begins with a place, which tenants share by their weights: however many threads of one tenant are at
 //       work, those of another are decided after as many slices as tenants wait. A lane that rests holds none.
 import { backoffMs, type FairSemaphore } from '@dormouse/collections';
@@ -83,6 +84,8 @@ export class Lane implements LaneMemory {
   /** Set while deliveries of an earlier owner are paid again, or wait for that. */
   #repayment: Repayment | null = null;
   #waitsToRepay = false;
+  /** Items that were taken from the queue, and whose slice waits for a place or runs. */
+  #taken = 0;
   /** Items as they were last counted. (L6) */
   #queued = 0;
 
@@ -138,7 +141,7 @@ export class Lane implements LaneMemory {
   /** (L6) */
   #recount(): void {
     const before = this.#queued;
-    this.#queued = this.#queue.length;
+    this.#queued = this.#queue.length + this.#taken;
     const share = (queued: number): number => Math.min(queued, this.#home.settings.queuedInputsPerThreadMax);
     this.#home.queued(this.key.tenant, this.#queued - before, share(this.#queued) - share(before));
   }
@@ -166,7 +169,7 @@ export class Lane implements LaneMemory {
   }
 
   async #beginRepayment(): Promise<void> {
-    this.#repayment = this.#home.repayments.enter();
+    this.#repayment = this.#home.repayments.enter(this.key.tenant);
     if (this.#repayment.begun === null) return;
     this.#waitsToRepay = true;
     await this.#repayment.begun;
@@ -190,11 +193,16 @@ export class Lane implements LaneMemory {
     if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
     if (this.#parked === null || this.#waitsParked(this.#queue[0])) await this.#patiently(() => this.#lookForMark());
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
-    let items = this.#stillWanted(this.#takeHead());
+    await this.#workItems(this.#stillWanted(this.#takeHead()));
+  }
+
+  async #workItems(given: SliceItem[]): Promise<void> {
+    let items = given;
+    this.#count(items);
     while (items.length > 0 && !this.#home.revoked.aborted && !this.#waitsParked(items[0])) {
       let finished: readonly SliceItem[] = [];
       if (!this.#home.places.enterNow(this.#placeName)) items = await this.#waitForPlace(items);
-      if (items.length === 0) return;
+      if (items.length === 0) return this.#count([]);
       try {
         finished = await this.#runInPlace(items);
         if (finished.length > 0) this.#passed();
@@ -203,8 +211,15 @@ export class Lane implements LaneMemory {
         await this.#sliceFailed(items, error);
       }
       items = this.#stillWanted(items.filter((item) => !finished.includes(item)));
+      this.#count(items);
     }
     this.#queue.unshift(...items); // of a thread that has just been parked
+    this.#count([]);
+  }
+
+  /** Those that were taken and are not finished. (L6) */
+  #count(taken: readonly SliceItem[]): void {
+    this.#taken = taken.length;
     this.#recount();
   }
 

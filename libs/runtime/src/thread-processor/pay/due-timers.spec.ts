@@ -11,7 +11,7 @@ interface Scene {
   readonly timers: Timers;
   readonly loop: DueTimersLoop;
   readonly fired: string[];
-  readonly set: (timerId: string, inMs: number) => Promise<DueTimer>;
+  readonly set: (timerId: string, inMs: number, tenant?: string) => Promise<DueTimer>;
 }
 
 function scene(
@@ -36,8 +36,8 @@ function scene(
     logger: silent,
     settings: { timerPollMs: 1_000, timersFiringMax },
   });
-  const set = async (timerId: string, inMs: number): Promise<DueTimer> => {
-    const timer = { tenant: 'acme', thread: 't', timerId, due: clock.now() + inMs };
+  const set = async (timerId: string, inMs: number, tenant = 'acme'): Promise<DueTimer> => {
+    const timer = { tenant, thread: 't', timerId, due: clock.now() + inMs };
     await timers.set([timer]);
     loop.wakeBy(timer.due);
     return timer;
@@ -83,7 +83,7 @@ describe('due timers', () => {
   it('D2 are not held up by one whose thread is blocked', async () => {
     const { clock, loop, fired, set } = scene(
       (_key, input) => (input.id === 't:stuck' ? new Promise(() => {}) : Promise.resolve()),
-      2,
+      4,
     );
     await set('stuck', 10);
     loop.start();
@@ -99,6 +99,19 @@ describe('due timers', () => {
     await clock.advance(500);
     expect(new Set(fired).size).toBe(95);
     expect(fired.length).toBe(95);
+  });
+
+  it('D5 of a quiet tenant fire at once, however many of another are due and wait for their threads', async () => {
+    const { clock, loop, fired, set } = scene(
+      ({ tenant }) => (tenant === 'loud' ? new Promise(() => {}) : Promise.resolve()),
+      100,
+    );
+    for (let nth = 0; nth < 2_000; nth += 1) await set(`loud-${nth}`, 10, 'loud');
+    for (let nth = 0; nth < 200; nth += 1) await set(`quiet-${nth}`, 20, 'quiet');
+    loop.start();
+    await clock.advance(1_000);
+    expect(fired.filter((line) => line.includes('quiet'))).toHaveLength(200);
+    expect(fired.filter((line) => line.includes('loud'))).toHaveLength(50);
   });
 
   it('stop', async () => {

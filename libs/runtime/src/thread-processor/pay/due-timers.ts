@@ -7,6 +7,9 @@
 //   D3. A nearer timer wakes the loop; a clock that jumps is noticed within `timerPollMs`.
 //   D4. A timer of a tenant that is not active is dropped, and its thread marked: paid again, the thread sets it again,
 //       with its time. Left where it is, it would take the room of others. (holding H1)
+//   D5. Of those that are being fired a tenant has no more than it leaves room for others: however many timers of one
+//       are due, those of the others fire, at most `keptBackPollMs` late meanwhile. (shared-room)
+import { createSharedRoom } from '@dormouse/collections';
 import { type Clock, type DueTimer, Fault, type InputBus, type Logger, type Timers } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import type { Holding } from '../../tenants/holding.ts';
@@ -28,9 +31,13 @@ export interface DueTimersLoop {
   stop(): Promise<void>;
 }
 
+/** What is due next is hidden behind what is due and has no room. */
+const keptBackPollMs = 100;
+
 export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
   const { timers, clock, settings } = deps;
   const firing = new Set<string>();
+  const room = createSharedRoom(settings.timersFiringMax);
   let sleepingUntil = Number.POSITIVE_INFINITY;
   let wake = new AbortController();
   let stopped = false;
@@ -51,8 +58,8 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
     const pollAt = clock.now() + settings.timerPollMs;
     try {
       const next = await timers.next();
-      if (next !== null && next <= clock.now()) await fireDue();
-      else if (next !== null) return Math.min(pollAt, next); // (D3)
+      if (next !== null && next <= clock.now()) return (await fireDue()) ? clock.now() + keptBackPollMs : pollAt;
+      if (next !== null) return Math.min(pollAt, next); // (D3)
       return pollAt;
     } catch (error) {
       report(error);
@@ -60,17 +67,28 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
     }
   }
 
-  async function fireDue(): Promise<void> {
-    const due = await timers.due(clock.now(), settings.timersFiringMax + firing.size);
-    for (const timer of due) {
-      if (firing.size >= settings.timersFiringMax) return; // (D2)
-      if (!firing.has(nameOf(timer))) void fire(timer);
+  /** Whether timers of some tenant had no room. */
+  async function fireDue(): Promise<boolean> {
+    const without = new Set<string>();
+    for (let isMore = true; isMore;) {
+      const limit = settings.timersFiringMax + firing.size;
+      const due = await timers.due(clock.now(), limit, [...without]);
+      const known = without.size;
+      for (const timer of due) {
+        if (room.taken >= settings.timersFiringMax) return true; // (D2)
+        if (firing.has(nameOf(timer))) continue;
+        if (room.hasRoom(timer.tenant)) void fire(timer);
+        else without.add(timer.tenant); // (D5)
+      }
+      isMore = due.length === limit && without.size > known; // what is hidden behind it
     }
+    return without.size > 0;
   }
 
   async function fire(timer: DueTimer): Promise<void> {
     const { tenant, thread, timerId, due } = timer;
     firing.add(nameOf(timer));
+    room.enter(tenant);
     try {
       const input = { kind: 'TimerFiring', id: inputIds.timer(timerId), timerId, scheduledFor: due } as const;
       const isHeld = deps.holding !== null && (await deps.holding.holds({ tenant, thread }));
@@ -81,6 +99,7 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
       report(error); // still stored: the next poll finds it again
     } finally {
       firing.delete(nameOf(timer));
+      room.leave(tenant);
       if (failing === null) wake.abort(); // room for another, and the earliest due time may be a later one now
     }
   }

@@ -2,8 +2,10 @@
 // thousands of threads together, each to be read from the log; new inputs do not wait behind them.
 //
 // Invariants:
-//   R1. At most `max` lanes repay at once, in the order of their arrival; a lane that fails gives its place back.
+//   R1. At most `max` lanes repay at once. Tenants that wait take turns by their weights, the lanes of one in the order
+//       of their arrival; a lane that fails gives its place back.
 //   R2. A lane that gets a new input waits no longer, nor does one whose assignment ends.
+import { createDeficitRounds } from '@dormouse/collections';
 
 /** One lane's place, or its wait for one. */
 export interface Repayment {
@@ -16,22 +18,40 @@ export interface Repayment {
 }
 
 export interface Repayments {
-  enter(): Repayment;
+  enter(tenant: string): Repayment;
   readonly waiting: number;
 }
 
-export function createRepayments(max: number): Repayments {
-  const waiting = new Set<() => void>();
+export function createRepayments(max: number, weightOf: (tenant: string) => number = () => 1): Repayments {
+  const waiting = new Map<string, Set<() => void>>();
+  const rounds = createDeficitRounds<string>(weightOf);
   let taken = 0;
 
+  function wait(tenant: string, serve: () => void): void {
+    const queue = waiting.get(tenant) ?? new Set();
+    waiting.set(tenant, queue.add(serve));
+    rounds.add(tenant);
+  }
+
+  /** False when it does not wait. */
+  function drop(tenant: string, serve: () => void): boolean {
+    const queue = waiting.get(tenant);
+    if (queue?.delete(serve) !== true) return false;
+    if (queue.size > 0) return true;
+    rounds.delete(tenant);
+    return waiting.delete(tenant);
+  }
+
   function serveNext(): void {
-    for (const serve of waiting) {
-      if (taken >= max) return;
+    while (taken < max) {
+      const tenant = rounds.next(() => true);
+      const [serve] = (tenant === null ? null : waiting.get(tenant)) ?? [];
+      if (serve === undefined) return;
       serve();
     }
   }
 
-  function enter(): Repayment {
+  function enter(tenant: string): Repayment {
     let holds = false;
     let begin = (): void => {};
     const leave = (): void => {
@@ -46,23 +66,23 @@ export function createRepayments(max: number): Repayments {
       return { begun: null, hurry: () => {}, leave };
     }
     const serve = (): void => {
-      waiting.delete(serve);
+      drop(tenant, serve);
       taken += 1;
       holds = true;
       begin();
     };
-    const hurry = (): void => void (waiting.delete(serve) && begin());
+    const hurry = (): void => void (drop(tenant, serve) && begin());
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    waiting.add(serve);
+    wait(tenant, serve);
     return { begun, hurry, leave };
   }
 
   return {
     enter,
     get waiting() {
-      return waiting.size;
+      return [...waiting.values()].reduce((sum, { size }) => sum + size, 0);
     },
   };
 }

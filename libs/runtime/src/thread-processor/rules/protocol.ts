@@ -7,6 +7,7 @@
 import type { Assignment } from '@dormouse/ports';
 import { decide, evolve, extendTranscript, inputIds, isOwed } from '@dormouse/thread';
 import type { CompletionAnswer } from '../completion/completion-run.ts';
+import { createCompletionSlots } from '../completion/completion-slots.ts';
 import { pay } from '../pay/payment.ts';
 import { commitSlice } from '../slice/commit-slice.ts';
 import { confirmRefusal } from '../slice/confirm-refusal.ts';
@@ -21,6 +22,8 @@ export interface ProcessorProtocol extends SliceProtocol {
   readonly mergeInputs: typeof mergeInputs;
   /** Input id of a completion's answer. Broken: random, or different for result and failure. (V2) */
   readonly answerId: (completionId: string, kind: CompletionAnswer['kind']) => string;
+  /** How completions of tenants share what may run at once. Broken: first come, first served. (completion-slots L2) */
+  readonly createSlots: typeof createCompletionSlots;
   /** Lanes and caches belong to this. Broken: the partition alone. (V6) */
   readonly assignmentId: (assignment: Assignment) => string;
 }
@@ -39,6 +42,7 @@ export const soundProtocol: ProcessorProtocol = {
   payForeign,
   repayFrom,
   payAgain,
+  createSlots: createCompletionSlots,
   answerId: (completionId) => inputIds.completion(completionId),
   assignmentId: ({ partition, generation }) => `${partition}.${generation}`,
 };

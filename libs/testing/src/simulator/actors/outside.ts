@@ -15,7 +15,8 @@ export interface Outside {
   readonly registrations: readonly ToolServer[];
   /** The peer that answers under this URL, as the sending process sees it. */
   peerAt(url: string, sender: string): ToolPeer | null;
-  startClients(): void;
+  /** Those of every universe, and so many more of one tenant. */
+  startClients(crowd: number): void;
   /** A request to some living ingress; null when no answer came. */
   askIngress<T>(ask: (ingress: Ingress) => Promise<T>): Promise<T | null>;
   /** Those that are still waiting or busy. */
@@ -90,14 +91,14 @@ export function createOutside(stage: Stage, installation: () => Installation): O
 
   const askIngress: Outside['askIngress'] = (ask) => request('ingress', () => installation().ingress(), ask);
 
-  function startClient(index: number): void {
-    const tenant = tenants[index % tenants.length] ?? 'acme';
+  function startClient(index: number, agent = index): void {
+    const tenant = tenants[agent % tenants.length] ?? 'acme';
     const mintName = requestNames({ clock, entropy: { nonce: () => '', fraction: () => 0 } });
     clientsLeft += 1;
     void runClient({
       name: `client${index}`,
       tenant,
-      agent: `agent${index}`,
+      agent: `agent${agent}`,
       random,
       clock,
       fresh,
@@ -144,8 +145,9 @@ export function createOutside(stage: Stage, installation: () => Installation): O
     registrations: servers.map(({ server }) => server),
     peerAt: (url, sender) => peerAt(servers, url, sender),
     askIngress,
-    startClients: () => {
+    startClients: (crowd) => {
       for (let index = 0; index < threadsPerUniverse; index += 1) startClient(index);
+      for (let index = 0; index < crowd; index += 1) startClient(threadsPerUniverse + index, 0);
     },
     unrest: () => [
       ...(clientsLeft > 0 ? [`${clientsLeft} clients are not answered`] : []),

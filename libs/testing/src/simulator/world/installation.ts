@@ -19,6 +19,7 @@ import {
   createThreadProcessor,
   createToolDispatcher,
   type Ingress,
+  type ProcessorProtocol,
   type ProcessorSettings,
   type Service,
 } from '@dormouse/runtime';
@@ -27,6 +28,7 @@ import type { Observation } from '../observation.ts';
 import type { Poison } from '../faults/poison.ts';
 import { countingProtocol } from '../rare-paths.ts';
 import type { Random } from './random.ts';
+import { tenantLimitsOf, type TenantShares, watchedSlots } from './tenant-shares.ts';
 import type { Process, Scheduler } from './scheduler.ts';
 import { createSimulatedModel } from '../actors/simulated-model.ts';
 
@@ -41,6 +43,8 @@ export interface InstallationDeps {
   readonly mutant: Mutant;
   readonly poison: Poison;
   readonly skewMs: number;
+  /** Null where no tenant has a quota or a weight. */
+  readonly shares: TenantShares | null;
   readonly fresh: () => number;
   readonly counted: (path: string) => void;
   readonly said: (node: string, level: string, event: string, fields: object) => void;
@@ -87,7 +91,10 @@ export function createInstallation(deps: InstallationDeps): Installation {
     keys: [{ id: 'k1', secret: new Uint8Array(32).fill(7), since: 0, revoked: false }],
     publicBase: callbackBase,
   });
-  const settings = drawSettings(random);
+  const settings = {
+    ...drawSettings(random),
+    ...(deps.shares !== null && { completionsInFlightMax: deps.shares.slots }),
+  };
   const processes = planOf(deps).map(([name, roles]) => {
     const skewMs = deps.skewMs === 0 ? 0 : random.below(2 * deps.skewMs) - deps.skewMs;
     const process = scheduler.addProcess(name, { faulty: true, skewMs });
@@ -217,6 +224,7 @@ function createServices(
     entropy,
     logger,
     transport: deps.mutant.transport?.(transport, context) ?? transport,
+    ...(deps.shares !== null && { limits: tenantLimitsOf(ports, { clock, entropy, logger }) }),
   };
   const has = (role: Role): boolean => roles.includes(role);
   const services: Service[] = [];
@@ -229,7 +237,11 @@ function createServices(
       seen: (prompt) => deps.observation.prompt(prompt),
     });
     const model = deps.mutant.model?.(sound, context) ?? sound;
-    const protocol = countingProtocol(deps.poison.in(deps.mutant.protocol?.(context) ?? {}), counted);
+    const protocol = watched(
+      deps,
+      node,
+      countingProtocol(deps.poison.in(deps.mutant.protocol?.(context) ?? {}), counted),
+    );
     services.push(createThreadProcessor({ ...common, model, idKey: new Uint8Array(32).fill(3), settings, protocol }));
   }
   if (has('dispatcher'))
@@ -251,6 +263,19 @@ function createServices(
     ? createCallbackGateway({ ...common, sealer: plainSealer, tokens: callbackTokens })
     : null;
   return { services, ingress, callback };
+}
+
+/** Its slots are watched where tenants share them. */
+function watched(
+  { shares, observation }: InstallationDeps,
+  process: string,
+  protocol: ProcessorProtocol,
+): ProcessorProtocol {
+  if (shares === null) return protocol;
+  const createSlots = watchedSlots(protocol.createSlots, (tenant, step) =>
+    observation.slot({ process, step, tenant, weight: shares.weights.get(tenant) ?? null }),
+  );
+  return { ...protocol, createSlots };
 }
 
 function createIngressOf(

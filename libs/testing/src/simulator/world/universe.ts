@@ -4,8 +4,9 @@ import { createMemoryWorld, type WorldObserver } from '@dormouse/adapter-memory'
 import { type Ingress, openCommit } from '@dormouse/runtime';
 import { checkHistory } from '../../invariants/check-history.ts';
 import type { Violation } from '../../invariants/history.ts';
-import { drawFaults, drawBrokerFaults, drawPoison, faultsEndMs } from '../faults/fault-mix.ts';
+import { drawCrowd, drawFaults, drawBrokerFaults, drawPoison, faultsEndMs } from '../faults/fault-mix.ts';
 import { createInstallation, type Installation } from './installation.ts';
+import { registerShares } from './tenant-shares.ts';
 import { type Mutant, soundInstallation } from '../mutant.ts';
 import { createObservation, type Observation } from '../observation.ts';
 import { countOutcomes } from '../outcome-counters.ts';
@@ -45,6 +46,8 @@ const restWithinMs = 240_000;
 const ghostsEndMs = 4_100;
 const stepsMax = 150_000;
 const weatherEverySteps = 100;
+/** Of its own: crowds move no other universe. */
+const crowdSeeds = 2 ** 30;
 const restCheckEverySteps = 40;
 
 export async function runUniverse(options: UniverseOptions): Promise<UniverseResult> {
@@ -102,6 +105,7 @@ function createUniverse(
   const faults = {
     ...drawFaults(random, topology),
     poison: drawPoison(beside),
+    crowd: drawCrowd(createRandom(crowdSeeds + seed)),
     ...(topology === 'durable' && drawBrokerFaults(beside)),
     ...mutant.faults,
   };
@@ -113,19 +117,21 @@ function createUniverse(
   const poison = faults.poison > 0 ? createPoison({ ...stage, ...operator, probability: faults.poison }) : noPoison;
   mutant.world?.(stage.world);
   register(stage.world, random, outside.registrations);
+  const shares = faults.crowd > 0 ? registerShares(stage.world, random) : null;
   stage.scheduler.faults = faults;
   const installation: Installation = createInstallation({
     ...stage,
     mutant,
     poison,
     skewMs: faults.skewMs,
+    shares,
     said: (node, level, event, fields) => {
       counted(`log ${event}`);
       stage.trace.note(stage.scheduler.now, node, () => `says ${level} ${event} ${JSON.stringify(fields)}`);
     },
     peerAt: (url, node) => outside.peerAt(url, node),
   });
-  outside.startClients();
+  outside.startClients(faults.crowd);
   poison.start();
   return { stage, outside, weather, poison };
 }

@@ -61,10 +61,11 @@ export function createSchedules(server: MongoServer): Schedules {
       const { deletedCount } = await server.write(() => schedules.deleteOne({ _id: idOf(tenant, name) }));
       return deletedCount === 1;
     },
-    due: async (now, limit) => {
+    due: async (now, limit, without = []) => {
+      const others = without.length === 0 ? {} : { tenant: { $nin: [...without] } };
       const found = await server.read(() =>
         schedules
-          .find({ lookAt: { $lte: now } }) // null is not less than a number
+          .find({ lookAt: { $lte: now }, ...others }) // null is not less than a number
           .sort({ lookAt: 1 })
           .limit(limit)
           .lean(),

@@ -9,6 +9,8 @@ const insert =
 const select = 'SELECT document FROM schedules WHERE tenant = ? AND (name = ? OR schedule_id = ?) LIMIT 1';
 const selectPage = 'SELECT document FROM schedules WHERE tenant = ? AND name > ? ORDER BY name LIMIT ?';
 const selectDue = 'SELECT document FROM schedules WHERE look_at <= ? ORDER BY look_at LIMIT ?';
+const selectDueWithout =
+  'SELECT document FROM schedules WHERE look_at <= ? AND tenant NOT IN (SELECT value FROM json_each(?)) ORDER BY look_at LIMIT ?';
 const replace = 'UPDATE schedules SET look_at = ?, document = ? WHERE tenant = ? AND name = ? AND document = ?';
 const remove = 'DELETE FROM schedules WHERE tenant = ? AND name = ?';
 
@@ -27,7 +29,10 @@ export function createSchedules(writer: GroupWriter, reader: Reader): Schedules 
       return (await writer.rows('prompt', replace, [parameters])) === 1;
     },
     remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
-    due: async (now, limit) =>
-      reader.all<DocumentRow>(selectDue, now, limit).map(({ document }) => JSON.parse(document) as TenantSchedule),
+    due: async (now, limit, without = []) =>
+      (without.length === 0
+        ? reader.all<DocumentRow>(selectDue, now, limit)
+        : reader.all<DocumentRow>(selectDueWithout, now, JSON.stringify(without), limit)
+      ).map(({ document }) => JSON.parse(document) as TenantSchedule),
   };
 }
