@@ -1,6 +1,6 @@
 // Sentinels and a Redis Cluster that speak TLS only, want a certificate of ours and a login: the settings suffice, also
-// when a master is lost, and wrong ones are reported. Real servers with certificates of an authority of our own, for the
-// address or for the name that they announce.
+// when a master is lost, and wrong ones are reported. Real servers with certificates of an authority of our own, for
+// the address or for the name that they announce.
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
 import type { Hint, Logger } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';

@@ -4,8 +4,8 @@
 // Invariants:
 //   M1. The PostgreSQL of the cache is never written to: data and settings are in `directory`, bound into its root.
 //   M2. What was acknowledged is on disk (`fsync` on) unless DORMOUSE_TEST_FSYNC=off asks for speed.
-//   M3. A restart begins when the processes of before have ended. PostgreSQL's own end a moment after it was killed, and
-//       hold its shared memory until then.
+//   M3. A restart begins when the processes of before have ended. PostgreSQL's own end a moment after it was killed,
+//       and hold its shared memory until then.
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
