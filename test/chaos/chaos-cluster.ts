@@ -31,6 +31,8 @@ export type ServiceName = (typeof serviceNames)[number];
 export const instances = 2;
 const brokerCount = 3;
 const readyWithinMs = 180_000;
+/** Of one question: an answer that never comes must not keep this from asking again. */
+const answersWithinMs = 5_000;
 const loweredLimits = new URL('lowered-limits.ts', import.meta.url).href;
 const topics = ['rap.inputs', 'rap.dispatches', 'rap.notices', '__consumer_offsets'];
 
@@ -238,15 +240,18 @@ async function start(
 const portOf = (url: string): number => Number(/:(\d+)(?:\/|$)/.exec(url)?.[1]);
 
 async function ready({ label, health }: Instance, directory: string): Promise<void> {
+  let answered = 'nothing';
   for (const until = Date.now() + readyWithinMs; Date.now() < until; await sleep(50)) {
     try {
-      if ((await fetch(`http://127.0.0.1:${health}/readyz`)).ok) return;
+      const answer = await fetch(`http://127.0.0.1:${health}/readyz`, { signal: AbortSignal.timeout(answersWithinMs) });
+      if (answer.ok) return;
+      answered = await answer.text();
     } catch {
       // It does not listen yet.
     }
   }
   const said = readFileSync(join(directory, 'out', `${label}.out`), 'utf8').slice(-2_000);
-  throw new Error(`${label} is not ready: ${said}`);
+  throw new Error(`${label} is not ready: it answered ${answered} last, and printed ${said}`);
 }
 
 function loggedEvents(directory: string): ReadonlyMap<string, number> {

@@ -148,4 +148,15 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     });
     expect(doctor().found('topics')?.detail).toContain(`These topics are missing: ${prefix}notices`);
   });
+
+  it('a clock that is a minute off is a warning, with the command that sets it', () => {
+    const ahead = new URL('../failover/clock-ahead.ts', import.meta.url).href;
+    const { found } = doctor({ NODE_OPTIONS: `--import ${ahead}` });
+    expect(found('clock')).toMatchObject({
+      level: 'warn',
+      detail: expect.stringMatching(/^its clock differs by (59|6\d) s from this one$/),
+      next: expect.stringContaining('timedatectl set-ntp true'),
+    });
+    expect(doctor().found('clock')).toMatchObject({ level: 'ok', next: null });
+  });
 });

@@ -17,6 +17,8 @@ const silentMs = 10_000;
 const clockAhead = new URL('clock-ahead.ts', import.meta.url).href;
 const messagesMin = 200;
 const diskBytes = 268_435_456;
+/** Room for what PostgreSQL has when it starts, and for the log of a run between two checkpoints. */
+const storeDiskBytes = 805_306_368;
 
 /** Of a run in which nothing was lost or doubled, and every turn ended; skipped where a server is missing. */
 async function survived(context: TestContext, order: FailoverOrder): Promise<FailoverReport> {
@@ -78,6 +80,43 @@ it('I-01 I-03 I-05 I-07 I-10 I-24 a broker whose volume is full under load, unti
     },
   });
 });
+
+it('I-01 I-03 I-05 I-07 I-10 I-24 a store whose volume is full under load, then killed while it is full, until there is room again: nothing lost, nothing doubled', async (context) => {
+  await survived(context, {
+    variant: { brokers: 1 },
+    disk: { of: 'mongo', bytes: storeDiskBytes },
+    act: async (cluster, say, disk) => {
+      const { mongo } = cluster.servers;
+      say('its volume is full');
+      disk?.fill();
+      await sleep(silentMs);
+      say('there is room again');
+      disk?.makeRoom();
+      if (!mongo.pids().every(isRunning)) {
+        say('it has ended, and is started again');
+        await mongo.restart();
+      }
+      await cluster.untilReady();
+      await sleep(silentMs);
+      say('full again, and killed');
+      disk?.fill();
+      await sleep(silentMs / 2);
+      mongo.kill('SIGKILL');
+      await sleep(silentMs / 2);
+      say('there is room again');
+      disk?.makeRoom();
+      await mongo.restart();
+    },
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
 
 /** A master that is killed, then a replica that is promoted on purpose. */
 async function promotions(

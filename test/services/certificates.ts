@@ -1,5 +1,5 @@
-// An authority of our own and the certificates it signs, made with openssl: for 127.0.0.1 and localhost, for servers
-// and for clients, that are valid until the end of next year or have expired long ago.
+// An authority of our own and the certificates it signs, made with openssl: for 127.0.0.1 and localhost or one of them,
+// for servers and for clients, that are valid until the end of next year or have expired long ago.
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInstalled, runCommand } from './run-command.ts';
@@ -14,10 +14,28 @@ export interface Certificate {
 export interface Authority {
   /** The certificate of the authority: a client that trusts it trusts what is issued. */
   readonly file: string;
-  issue(name: string, validity?: 'valid' | 'expired'): Promise<Certificate>;
+  issue(name: string, validity?: 'valid' | 'expired', hosts?: keyof typeof leaves): Promise<Certificate>;
 }
 
 export const canMakeCertificates = (): Promise<boolean> => isInstalled('openssl');
+
+/** By the section of the settings that names its hosts. */
+const leaves = {
+  both: 'IP:127.0.0.1,DNS:localhost',
+  address: 'IP:127.0.0.1',
+  name: 'DNS:localhost',
+  elsewhere: 'DNS:elsewhere.test',
+} as const;
+
+const leafSections = Object.entries(leaves)
+  .map(
+    ([section, hosts]) => `[leaf_${section}]
+subjectAltName = ${hosts}
+basicConstraints = CA:false
+extendedKeyUsage = serverAuth,clientAuth
+authorityKeyIdentifier = keyid`,
+  )
+  .join('\n');
 
 const settings = `
 [ca]
@@ -36,11 +54,7 @@ commonName = supplied
 basicConstraints = critical,CA:true
 keyUsage = keyCertSign
 subjectKeyIdentifier = hash
-[leaf]
-subjectAltName = IP:127.0.0.1,DNS:localhost
-basicConstraints = CA:false
-extendedKeyUsage = serverAuth,clientAuth
-authorityKeyIdentifier = keyid
+${leafSections}
 [req]
 distinguished_name = nothing
 [nothing]
@@ -69,10 +83,10 @@ export async function makeAuthority(directory: string): Promise<Authority> {
   await sign('authority', 'authority', nextYear, '-selfsign', '-keyfile', 'authority.key');
   return {
     file: join(directory, 'authority.pem'),
-    issue: async (name, validity = 'valid') => {
+    issue: async (name, validity = 'valid', hosts = 'both') => {
       await request(name, name);
       const signer = ['-cert', 'authority.pem', '-keyfile', 'authority.key'];
-      await sign(name, 'leaf', validity === 'valid' ? nextYear : 2020, ...signer);
+      await sign(name, `leaf_${hosts}`, validity === 'valid' ? nextYear : 2020, ...signer);
       const [file, keyFile, bothFile] = ['pem', 'key', 'both'].map((end) => join(directory, `${name}.${end}`));
       if (file === undefined || keyFile === undefined || bothFile === undefined) throw new Error(name);
       writeFileSync(bothFile, readFileSync(keyFile));

@@ -13,13 +13,15 @@
 //       (observability.ts).
 //   C7. Further copies of the services are as the first, on ports that are 20 higher each; clients and tool servers are
 //       told the first.
+//   C8. A flag with a value that it cannot have ends it with 2, one sentence, and nothing started.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readFlags } from '../flags.ts';
+import { readFlags, refuse } from '../flags.ts';
 import { stopSignal } from '../../libs/host/src/lifecycle/stop-signal.ts';
+import { networkErrorCode } from '../../libs/ports/src/world/network-error-code.ts';
 import { takenPorts } from '../../test/services/free-ports.ts';
 import { recipe as kafka } from '../../test/services/kafka/recipe.ts';
 import { recipe as mongo } from '../../test/services/mongo/recipe.ts';
@@ -49,9 +51,10 @@ const { values } = readFlags(usage, {
 const host = '127.0.0.1';
 const root = join(import.meta.dirname, '..', '..');
 const directory = resolve(values.data);
-const firstPort = Number(values.port);
-const copies = Number(values.copies);
-const copiesMax = 9;
+const copies = numberOf('copies', values.copies, 9);
+const portsPerCopy = 20;
+/** The last port of a copy is fourteen above its first. */
+const firstPort = numberOf('port', values.port, 65_521 - (copies - 1) * portsPerCopy);
 const serviceNames = [
   'thread-processor',
   'tool-dispatcher',
@@ -77,16 +80,13 @@ interface Instance {
   readonly health: number;
 }
 
-const portsPerCopy = 20;
 /** (C7) */
-const instances: readonly Instance[] = Array.from(
-  { length: copies > 0 && copies <= copiesMax ? copies : 1 },
-  (_, nth) =>
-    serviceNames.map((name): Instance => {
-      const { port, health } = ports[name];
-      const above = nth * portsPerCopy;
-      return { label: nth === 0 ? name : `${name}-${nth + 1}`, name, port: port + above, health: health + above };
-    }),
+const instances: readonly Instance[] = Array.from({ length: copies }, (_, nth) =>
+  serviceNames.map((name): Instance => {
+    const { port, health } = ports[name];
+    const above = nth * portsPerCopy;
+    return { label: nth === 0 ? name : `${name}-${nth + 1}`, name, port: port + above, health: health + above };
+  }),
 ).flat();
 const toolsPort = firstPort + 5;
 const prometheusPort = firstPort + 6;
@@ -94,8 +94,8 @@ const tracePorts = { query: firstPort + 7, otlp: firstPort + 8, grpc: firstPort 
 const url = `http://${host}:${firstPort}`;
 const restartAfterMs = 1_000;
 const readyWithinMs = 90_000;
-/** The last port of a copy is fourteen above its first. */
-const highestFirstPort = 65_521 - (Math.max(1, Math.min(copies || 1, copiesMax)) - 1) * portsPerCopy;
+/** Of one question: an answer that never comes must not keep this from asking again. */
+const answersWithinMs = 5_000;
 
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {}); // (C4)
 
@@ -157,12 +157,15 @@ async function start(): Promise<void> {
   if (!stopping) process.stdout.write(values.json ? asJson(brokers, database, hints) : banner());
 }
 
+/** Ends with 2 for anything but a whole number from 1 to this. (C8) */
+function numberOf(flag: 'port' | 'copies', text: string, max: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= max) return value;
+  return refuse(`--${flag} takes a whole number from 1 to ${max}, and not ${JSON.stringify(text)}.`, 'npm run cluster');
+}
+
 /** Another process that answers there would be taken for ours. (C5) */
 async function refuseTakenPorts(): Promise<void> {
-  if (!(firstPort >= 1 && firstPort <= highestFirstPort))
-    throw new Error(`--port takes a number from 1 to ${highestFirstPort}, and not ${values.port}`);
-  if (!(Number.isInteger(copies) && copies >= 1 && copies <= copiesMax))
-    throw new Error(`--copies takes a number from 1 to ${copiesMax}, and not ${values.copies}`);
   const ours = [...instances.flatMap(({ port, health }) => [port, health]), toolsPort];
   if (values.observability) ours.push(prometheusPort, ...Object.values(tracePorts));
   const taken = await takenPorts(ours);
@@ -289,11 +292,12 @@ async function untilReady({ label, health }: Instance): Promise<void> {
   let reason = 'it does not answer';
   for (const until = Date.now() + readyWithinMs; Date.now() < until && !stopping; await sleep(100)) {
     try {
-      const answer = await fetch(`http://${host}:${health}/readyz`);
+      const signal = AbortSignal.timeout(answersWithinMs);
+      const answer = await fetch(`http://${host}:${health}/readyz`, { signal });
       if (answer.ok) return;
       reason = ((await answer.json()) as { readonly reason?: string }).reason ?? String(answer.status);
-    } catch {
-      // It does not listen yet.
+    } catch (error) {
+      reason = `port ${health} does not answer: ${networkErrorCode(error) ?? (error as Error).message}`; // not yet
     }
   }
   throw new Error(`${label} is not ready: ${reason}. See ${join(directory, `${label}.out`)}`);

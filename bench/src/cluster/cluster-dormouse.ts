@@ -143,7 +143,7 @@ async function untilEnded(child: Started): Promise<void> {
 
 async function untilOk(url: string, services: ReadonlyMap<string, Started>): Promise<void> {
   for (const until = Date.now() + 60_000; Date.now() < until; await sleep(100)) {
-    const answer = await fetch(url).catch(() => null); // not listening yet
+    const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => null); // not listening yet
     if (answer?.ok === true) return;
   }
   const said = [...services].map(([name, service]) => `${name}: ${service.output().slice(-600)}`).join('\n');

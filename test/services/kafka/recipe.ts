@@ -82,6 +82,7 @@ async function startBroker(
     pids: () => [running.pid],
     stop: () => running.stop('SIGTERM', 20_000),
     restart: async () => {
+      await running.stop('SIGKILL'); // after `kill` it may listen, and hold its directory, for a moment
       running = await start();
     },
     kill: (signal) => running.signal(signal),

@@ -4,8 +4,11 @@
 // Invariants:
 //   M1. The PostgreSQL of the cache is never written to: data and settings are in `directory`, bound into its root.
 //   M2. What was acknowledged is on disk (`fsync` on) unless DORMOUSE_TEST_FSYNC=off asks for speed.
+//   M3. A restart begins when the processes of before have ended. PostgreSQL's own end a moment after it was killed,
+//       and hold its shared memory until then.
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall } from '../apt.ts';
 import { buildGoProgram } from '../go-module.ts';
@@ -20,6 +23,7 @@ const ferretModule = 'github.com/FerretDB/FerretDB/v2';
 const postgresPackage = 'postgresql-18-documentdb';
 const debianSuite = 'forky';
 const startWithinMs = 180_000;
+const startAgainMs = 100;
 const remedy =
   'Run as root on Debian with Go 1.24 or newer, or set DORMOUSE_TEST_MONGO_URL to a MongoDB that tests may use.';
 
@@ -132,7 +136,7 @@ async function startBoth(
         return;
       } catch (error) {
         if (Date.now() > until || !/starting up|recovery|shutting down/.test(String(error))) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await sleep(startAgainMs);
       }
     }
   };
@@ -147,8 +151,16 @@ async function startBoth(
       await postgres.stop('SIGINT', 10_000);
     },
     restart: async () => {
+      await Promise.all([server.stop('SIGKILL'), postgres.stop('SIGKILL')]); // (M3)
       rmSync(join(directory, 'data', 'postmaster.pid'), { force: true });
-      postgres = await startPostgres();
+      for (const until = Date.now() + startWithinMs; ; await sleep(startAgainMs)) {
+        try {
+          postgres = await startPostgres();
+          break;
+        } catch (error) {
+          if (Date.now() > until || !String(error).includes('pre-existing shared memory block')) throw error; // (M3)
+        }
+      }
       await ready();
       server = await startFerret();
     },

@@ -77,13 +77,14 @@ async function startServerOf(
     pids: () => [server.pid],
     stop: () => server.stop(),
     restart: async () => {
+      await server.stop('SIGKILL'); // after `kill` it may listen for a moment
       server = await start();
     },
     kill: (signal) => server.signal(signal),
   };
 }
 
-const tlsFlags = ({ certificate, authorityFile }: NonNullable<Guard['tls']>): readonly string[] => [
+export const tlsFlags = ({ certificate, authorityFile }: NonNullable<Guard['tls']>): readonly string[] => [
   ...['--tls-cert-file', certificate.file, '--tls-key-file', certificate.keyFile],
   ...['--tls-ca-cert-file', authorityFile, '--tls-auth-clients', 'yes'],
 ];

@@ -4,14 +4,16 @@
 // Invariants:
 //   S1. Each server has a port, a directory and a process of its own; one that has ended starts again on the same.
 //   S2. Nothing is damaged before every replica has its master's data: a master without one cannot be replaced.
+//   S3. Guarded ones speak TLS only and want a certificate, also among themselves; Sentinels have a password of their
+//       own. What they announce is the address 127.0.0.1, or the name localhost.
 import { Redis } from 'ioredis';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../free-ports.ts';
 import { type ServerProcess, startServer } from '../server-process.ts';
-import { ServerMissing, type StartOptions } from '../service.ts';
-import { redisProgram, type RedisProgram, remedy } from './recipe.ts';
+import { type Guard, ServerMissing, type StartOptions } from '../service.ts';
+import { redisProgram, type RedisProgram, remedy, tlsFlags } from './recipe.ts';
 
 export interface ReplicatedRedis {
   /** As DORMOUSE_REDIS_URL. */
@@ -26,6 +28,14 @@ export interface ReplicatedRedis {
 }
 
 type Options = Pick<StartOptions, 'directory' | 'cache' | 'say'>;
+
+/** (S3) */
+export interface RedisGuard extends Guard {
+  /** What clients are told, and certificates are checked for. Default: the address. */
+  readonly announced?: 'address' | 'name';
+  /** Of the Sentinels. */
+  readonly sentinelPassword?: string;
+}
 
 const settledWithinMs = 180_000;
 const startWithinMs = 30_000;
@@ -82,24 +92,60 @@ function memberOf({ command, libraries }: RedisProgram, order: MemberOrder): Mem
   };
 }
 
-const serverArgs = (directory: string, port: number): readonly string[] => [
-  ...['--bind', '127.0.0.1', '--port', String(port), '--dir', directory],
+const serverArgs = (directory: string, port: number, { login, tls }: RedisGuard): readonly string[] => [
+  ...['--bind', '127.0.0.1', '--dir', directory],
+  ...(tls === undefined ? ['--port', String(port)] : ['--port', '0', '--tls-port', String(port), ...tlsFlags(tls)]),
+  ...(tls === undefined ? [] : ['--tls-replication', 'yes', '--tls-cluster', 'yes']),
+  ...(login === undefined ? [] : ['--requirepass', login.password, '--masterauth', login.password]),
   ...['--save', '', '--appendonly', 'no', '--protected-mode', 'no'],
   // A replica begins with a copy at once, instead of waiting for others that may want the same.
   ...['--repl-diskless-sync', 'yes', '--repl-diskless-sync-delay', '0'],
 ];
 
-/** One connection for one question. */
-async function ask<Answer>(port: number, question: (client: Redis) => Promise<Answer>): Promise<Answer> {
-  const client = new Redis({ host: '127.0.0.1', port, retryStrategy: null, lazyConnect: true, commandTimeout: 5_000 });
-  client.on('error', () => {}); // the rejection has it
-  try {
-    await client.connect();
-    return await question(client);
-  } finally {
-    client.disconnect();
-  }
+/** The flags of a command line as lines of a file. */
+const inFile = (tls: NonNullable<RedisGuard['tls']>): readonly string[] =>
+  tlsFlags(tls)
+    .join(' ')
+    .split(' --')
+    .map((line) => line.replace(/^--/, ''));
+
+const hostOf = ({ announced }: RedisGuard): string => (announced === 'name' ? 'localhost' : '127.0.0.1');
+
+const schemeOf = ({ tls }: RedisGuard): string => (tls === undefined ? 'redis' : 'rediss');
+const loginIn = ({ login }: RedisGuard): string =>
+  login === undefined ? '' : `:${encodeURIComponent(login.password)}@`;
+
+type Ask = <Answer>(port: number, question: (client: Redis) => Promise<Answer>) => Promise<Answer>;
+
+/** One connection for one question, from outside of what is tested: whatever names its certificate has. */
+function askWith({ tls }: RedisGuard, password: string | undefined): Ask {
+  const secured =
+    tls === undefined
+      ? undefined
+      : {
+          ca: readFileSync(tls.authorityFile),
+          cert: readFileSync(tls.certificate.file),
+          key: readFileSync(tls.certificate.keyFile),
+          checkServerIdentity: () => undefined,
+        };
+  return async (port, question) => {
+    const client = new Redis({
+      ...{ host: '127.0.0.1', port, password, tls: secured },
+      ...{ retryStrategy: null, lazyConnect: true, commandTimeout: 5_000 },
+    });
+    client.on('error', () => {}); // the rejection has it
+    try {
+      await client.connect();
+      return await question(client);
+    } finally {
+      client.disconnect();
+    }
+  };
 }
+
+const replicationOf = (ask: Ask, port: number): Promise<string> => ask(port, (client) => client.info('replication'));
+const isInStep = async (ask: Ask, replica: number): Promise<boolean> =>
+  /role:slave[^]*master_link_status:up/.test(await replicationOf(ask, replica));
 
 /** Tries again while it is false or fails: servers that change their roles refuse questions for a moment. */
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
@@ -114,24 +160,33 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   throw new Error(`Redis: not within ${settledWithinMs} ms: ${what}`, { cause: last });
 }
 
-const replicationOf = (port: number): Promise<string> => ask(port, (client) => client.info('replication'));
-const isInStep = async (replica: number): Promise<boolean> =>
-  /role:slave[^]*master_link_status:up/.test(await replicationOf(replica));
-
 /** One master, one replica, three Sentinels of which two must agree. */
-export async function startSentinels(options: Options): Promise<ReplicatedRedis> {
+export async function startSentinels(options: Options, guard: RedisGuard = {}): Promise<ReplicatedRedis> {
+  const { login, tls, sentinelPassword } = guard;
+  const host = hostOf(guard);
+  const ask = askWith(guard, login?.password);
+  const askSentinel = askWith(guard, sentinelPassword);
   const program = await programHere(options);
   const [first = 0, second = 0, ...watchers] = await freePorts(5);
   const place = (port: number): string => join(options.directory, String(port));
   const member = (port: number, more: readonly string[] = []): Member =>
-    memberOf(program, { directory: place(port), port, args: [...serverArgs(place(port), port), ...more] });
-  const servers = [member(first), member(second, ['--replicaof', '127.0.0.1', String(first)])];
+    memberOf(program, {
+      ...{ directory: place(port), port },
+      args: [...serverArgs(place(port), port, guard), '--replica-announce-ip', host, ...more],
+    });
+  const servers = [member(first), member(second, ['--replicaof', host, String(first)])];
   const sentinels = watchers.map((port) => {
     mkdirSync(place(port), { recursive: true });
     const sentinelFile = join(place(port), 'sentinel.conf');
     const lines = [
-      ...['bind 127.0.0.1', `port ${port}`, `dir ${place(port)}`, 'protected-mode no'],
-      `sentinel monitor ${masterName} 127.0.0.1 ${first} 2`,
+      ...['bind 127.0.0.1', `dir ${place(port)}`, 'protected-mode no'],
+      ...(tls === undefined ? [`port ${port}`] : ['port 0', `tls-port ${port}`, 'tls-replication yes', ...inFile(tls)]),
+      ...(guard.announced === 'name' ? ['sentinel resolve-hostnames yes', 'sentinel announce-hostnames yes'] : []),
+      `sentinel announce-ip ${host}`,
+      ...(sentinelPassword === undefined ? [] : [`requirepass "${sentinelPassword}"`]),
+      ...(sentinelPassword === undefined ? [] : [`sentinel sentinel-pass "${sentinelPassword}"`]),
+      `sentinel monitor ${masterName} ${host} ${first} 2`,
+      ...(login === undefined ? [] : [`sentinel auth-pass ${masterName} "${login.password}"`]),
       `sentinel down-after-milliseconds ${masterName} 1000`,
       `sentinel failover-timeout ${masterName} 5000`,
     ];
@@ -144,14 +199,14 @@ export async function startSentinels(options: Options): Promise<ReplicatedRedis>
   const [watcher = 0] = watchers;
 
   async function master(): Promise<number> {
-    const [, port] = (await ask(watcher, (client) =>
+    const [, port] = (await askSentinel(watcher, (client) =>
       client.call('SENTINEL', 'get-master-addr-by-name', masterName),
     )) as readonly string[];
     return Number(port);
   }
 
   async function fieldOf(sentinel: number, field: string): Promise<string | undefined> {
-    const fields = (await ask(sentinel, (client) =>
+    const fields = (await askSentinel(sentinel, (client) =>
       client.call('SENTINEL', 'master', masterName),
     )) as readonly string[];
     return fields[fields.indexOf(field) + 1];
@@ -160,7 +215,7 @@ export async function startSentinels(options: Options): Promise<ReplicatedRedis>
   /** (S2) */
   async function inStep(): Promise<void> {
     const at = await master();
-    await until('the replica has its master’s data', () => isInStep(at === first ? second : first));
+    await until('the replica has its master’s data', () => isInStep(ask, at === first ? second : first));
     for (const sentinel of watchers)
       await until('each Sentinel knows the replica and the other Sentinels', async () => {
         const known = [await fieldOf(sentinel, 'num-slaves'), await fieldOf(sentinel, 'num-other-sentinels')];
@@ -171,7 +226,7 @@ export async function startSentinels(options: Options): Promise<ReplicatedRedis>
   async function promoted(before: number): Promise<void> {
     await until('another master is announced', async () => (await master()) !== before);
     const now = await master();
-    await until('it is a master', async () => (await replicationOf(now)).includes('role:master'));
+    await until('it is a master', async () => (await replicationOf(ask, now)).includes('role:master'));
   }
 
   try {
@@ -183,7 +238,7 @@ export async function startSentinels(options: Options): Promise<ReplicatedRedis>
     throw error;
   }
   return {
-    url: `redis+sentinel://${watchers.map((port) => `127.0.0.1:${port}`).join(',')}/${masterName}`,
+    url: `${schemeOf(guard)}+sentinel://${loginIn(guard)}${watchers.map((port) => `${host}:${port}`).join(',')}/${masterName}${sentinelPassword === undefined ? '' : `?sentinelPassword=${encodeURIComponent(sentinelPassword)}`}`,
     loseMaster: async () => {
       await inStep();
       const before = await master();
@@ -197,7 +252,7 @@ export async function startSentinels(options: Options): Promise<ReplicatedRedis>
       await inStep();
       const before = await master();
       await until('a failover begins', async () => {
-        await ask(watcher, (client) => client.call('SENTINEL', 'failover', masterName));
+        await askSentinel(watcher, (client) => client.call('SENTINEL', 'failover', masterName));
         return true;
       });
       await promoted(before);
@@ -211,7 +266,9 @@ export async function startSentinels(options: Options): Promise<ReplicatedRedis>
 }
 
 /** Three masters, each with a third of the keys and a replica. */
-export async function startClusteredRedis(options: Options): Promise<ReplicatedRedis> {
+export async function startClusteredRedis(options: Options, guard: RedisGuard = {}): Promise<ReplicatedRedis> {
+  const host = hostOf(guard);
+  const ask = askWith(guard, guard.login?.password);
   const program = await programHere(options);
   const free = await freePorts(12);
   const nodes = free.slice(0, 6).map((port, nth) => ({ port, bus: free[nth + 6] ?? 0 }));
@@ -221,8 +278,10 @@ export async function startClusteredRedis(options: Options): Promise<ReplicatedR
     const clustered = [
       ...['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-config-file', 'nodes.conf'],
       ...['--cluster-node-timeout', '1500', '--cluster-replica-validity-factor', '0'],
+      ...(guard.announced === 'name' ? ['--cluster-announce-hostname', host] : []),
+      ...(guard.announced === 'name' ? ['--cluster-preferred-endpoint-type', 'hostname'] : []),
     ];
-    return memberOf(program, { directory, port, args: [...serverArgs(directory, port), ...clustered] });
+    return memberOf(program, { directory, port, args: [...serverArgs(directory, port, guard), ...clustered] });
   });
   const stop = async (): Promise<void> => {
     await Promise.all(members.map((each) => each.end('SIGKILL')));
@@ -232,15 +291,15 @@ export async function startClusteredRedis(options: Options): Promise<ReplicatedR
     const info = await ask(port, (client) => client.cluster('INFO'));
     return /cluster_state:ok/.test(info) && /cluster_known_nodes:6/.test(info);
   };
-  const isMaster = async (port: number): Promise<boolean> => (await replicationOf(port)).includes('role:master');
+  const isMaster = async (port: number): Promise<boolean> => (await replicationOf(ask, port)).includes('role:master');
   const masterOf = async (replica: number): Promise<number> =>
-    Number(/master_port:(\d+)/.exec(await replicationOf(replica))?.[1] ?? 0);
+    Number(/master_port:(\d+)/.exec(await replicationOf(ask, replica))?.[1] ?? 0);
 
   /** (S2) */
   async function inStep(): Promise<void> {
     for (const port of ports) {
       await until('every node says that the cluster is whole', () => isWhole(port));
-      await until('every replica has its master’s data', async () => (await isMaster(port)) || isInStep(port));
+      await until('every replica has its master’s data', async () => (await isMaster(port)) || isInStep(ask, port));
     }
     await until('half of them are replicas', async () => {
       const roles = await Promise.all(ports.map(isMaster));
@@ -256,15 +315,15 @@ export async function startClusteredRedis(options: Options): Promise<ReplicatedR
 
   try {
     await Promise.all(members.map((each) => each.start()));
-    await joined(nodes, until);
+    await joined(ask, nodes, until);
     await inStep();
   } catch (error) {
     await stop();
     throw error;
   }
-  const named = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
+  const named = ports.slice(0, 3).map((port) => `${host}:${port}`);
   return {
-    url: `redis+cluster://${named.join(',')}`,
+    url: `${schemeOf(guard)}+cluster://${loginIn(guard)}${named.join(',')}`,
     loseMaster: async () => {
       await inStep();
       const [replica, master] = await couple();
@@ -296,7 +355,7 @@ export async function startClusteredRedis(options: Options): Promise<ReplicatedR
 }
 
 /** The first half become masters with an equal share of the slots, each of the others a replica of one. */
-async function joined(nodes: readonly Node[], wait: typeof until): Promise<void> {
+async function joined(ask: Ask, nodes: readonly Node[], wait: typeof until): Promise<void> {
   const [first, ...others] = nodes;
   if (first === undefined) throw new RangeError('no nodes');
   const masters = nodes.slice(0, nodes.length / 2);

@@ -73,7 +73,8 @@ function clockOf({ headers, at }: Answer): Finding {
     return warn('clock', 'the answer has no Date', 'A proxy removes it: compare the clocks by hand.');
   const skewMs = Math.max(0, Math.abs(date + 500 - at) - 500); // a Date has whole seconds
   const detail = `it differs by ${Math.round(skewMs / 1_000)} s from the clock of this machine`;
-  const next = 'Let NTP set both clocks: timers, expiry of tokens and the order of ids depend on them.';
+  const next =
+    'Let NTP set both clocks, on the machines themselves: timedatectl set-ntp true. Timers, expiry of tokens and the order of ids depend on them.';
   if (skewMs > skewFailMs) return fail('clock', detail, next);
   return skewMs > skewWarnMs ? warn('clock', detail, next) : ok('clock', detail);
 }

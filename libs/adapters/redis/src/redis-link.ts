@@ -7,10 +7,11 @@
 //   L4. A server that stays silent is away: one timer for the connection; one per command would cost more than it.
 //   L5. A client that has ended by itself connects again: ioredis ends one whose Sentinels announce another master
 //       while it is asking them, and would not reconnect it.
-import { certificateProblem, type Histogram, type Logger } from '@dormouse/ports';
+import { certificateProblem, type Histogram, type Logger, networkErrorCode } from '@dormouse/ports';
 import { Cluster, type Redis } from 'ioredis';
 import type { ConnectionOptions } from 'node:tls';
-import type { RedisAddress } from './redis-address.ts';
+import { encryptionProblem } from './encryption-problem.ts';
+import type { RedisAddress, RedisNode } from './redis-address.ts';
 import { type ClientOptions, commandClient, subscriptionClient } from './redis-client.ts';
 
 export interface RedisLink<Client extends Redis | Cluster = Redis | Cluster> {
@@ -54,17 +55,23 @@ const clientOptions = ({ name, tls }: LinkOptions): ClientOptions => ({
 
 function linkOver<Client extends Redis | Cluster>(
   client: Client,
-  { name, logger, times, address }: LinkOptions,
+  { name, logger, times, address, tls }: LinkOptions,
 ): RedisLink<Client> {
-  let isAway = false;
-  const away = (reason: string): void => {
-    if (!isAway) logger.warn('redis_away', { name, reason }); // (L2, L3)
-    isAway = true;
+  /** Resolves when the outage has been logged; null while there is none. */
+  let outage: Promise<void> | null = null;
+  const log = (reason: string): void => logger.warn('redis_away', { name, reason }); // (L3)
+  const away = (reason: string | Promise<string>): void => {
+    if (outage !== null) return; // (L2)
+    outage = typeof reason === 'string' ? Promise.resolve(log(reason)) : reason.then(log);
   };
-  client.on('error', (error: NodeJS.ErrnoException) => away(reasonOf(error, client.status === 'connect')));
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    if (outage !== null) return;
+    const reason = reasonOf(error, client.status === 'connect');
+    away(saysNothingOfTls(error, address) ? tlsReason(address.nodes, tls, reason) : reason);
+  });
   client.on('ready', () => {
-    if (isAway) logger.info('redis_back', { name });
-    isAway = false;
+    void outage?.then(() => logger.info('redis_back', { name })); // (L2)
+    outage = null;
   });
   let isClosed = false;
   client.on('end', () => {
@@ -118,17 +125,36 @@ const tlsSettings = {
 function reasonOf(error: NodeJS.ErrnoException, hasJustConnected: boolean): string {
   const certificate = certificateProblem(error, tlsSettings);
   if (certificate !== null) return `Redis (DORMOUSE_REDIS_URL): ${certificate}`;
-  if (/^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR .*AUTH/.test(error.message))
+  const { lastNodeError } = error as { readonly lastNodeError?: Error };
+  const said = lastNodeError?.message ?? error.message;
+  if (/^(WRONGPASS|NOAUTH|NOPERM)\b|^ERR .*AUTH/.test(said))
     return 'Redis refuses our credentials: see DORMOUSE_REDIS_URL.';
   // A server may close a connection that it refuses before the client has read the refusal.
   if (hasJustConnected && (error.code === 'ECONNRESET' || error.code === 'EPIPE'))
     return `Redis ends our connections at once (${error.code}): with TLS, see ${tlsSettings.certificate}.`;
+  if (/^All sentinels are unreachable.* Last error: (WRONGPASS|NOAUTH|NOPERM)\b/.test(error.message))
+    return 'The Sentinels refuse our credentials: see sentinelUser and sentinelPassword of DORMOUSE_REDIS_URL.';
   if (error.message.startsWith('All sentinels are unreachable'))
     return 'No Sentinel answers, or none knows a master of that name: see DORMOUSE_REDIS_URL.';
-  const { lastNodeError } = error as { readonly lastNodeError?: Error };
-  if (/cluster support disabled/.test(`${error.message} ${lastNodeError?.message ?? ''}`))
-    return 'This Redis is no node of a cluster: see DORMOUSE_REDIS_URL.';
+  if (said.includes('cluster support disabled')) return 'This Redis is no node of a cluster: see DORMOUSE_REDIS_URL.';
   return error.code ?? lastNodeError?.name ?? error.name;
+}
+
+/** ioredis passes on what a command says of several servers, which is that there is no connection. */
+const saysNothingOfTls = (
+  error: NodeJS.ErrnoException,
+  address: RedisAddress,
+): address is Exclude<RedisAddress, { readonly kind: 'server' }> =>
+  address.kind !== 'server' && address.isEncrypted && error.code === undefined;
+
+async function tlsReason(
+  nodes: readonly RedisNode[],
+  tls: ConnectionOptions | undefined,
+  otherwise: string,
+): Promise<string> {
+  const problem = await encryptionProblem(nodes, tls);
+  if (problem === null || networkErrorCode(problem.error) !== null) return otherwise;
+  return reasonOf(problem.error, problem.hasConnected);
 }
 
 /** What a server answers that is of another kind than the address says: its commands will never succeed. */

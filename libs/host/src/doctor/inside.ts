@@ -131,7 +131,8 @@ async function databaseOf(
     try {
       const skewMs = Math.abs((await mongo.now()) - Date.now());
       const detail = `its clock differs by ${Math.round(skewMs / 1_000)} s from this one`;
-      const next = 'Let NTP set both clocks: timers and the order of ids depend on them.';
+      const next =
+        'Let NTP set both clocks, on the machines themselves: timedatectl set-ntp true. Timers and the order of ids depend on them.';
       return [
         finding(
           'database',
