@@ -125,6 +125,25 @@ describe('the shape of dormouse.db', () => {
     file.close();
   });
 
+  it('keeps blobs of before, and does not know what threads of before were forked from', async () => {
+    const directory = scratch();
+    const old = databaseOf(20, directory);
+    old.exec("INSERT INTO blobs VALUES ('acme', 'sha', 'text/plain', x'01')");
+    old.exec(
+      'INSERT INTO threads (tenant, thread, status, agent, agent_version, family, metadata, created_at, updated_at, position) ' +
+        "VALUES ('acme', 'thr_1', 'idle', 'support', 1, 'thr_1', '{}', 5, 5, 2)",
+    );
+    old.close();
+    const stores = await openSqlite({ directory });
+    expect(await stores.blobs.put('acme', 'sha', new Uint8Array([1]), 'text/plain', 'thr_2')).toBe(false);
+    await stores.remover.remove('acme', ['thr_2'], 'everything');
+    expect(await stores.blobs.get('acme', 'sha')).not.toBeNull();
+    expect(await stores.restingThreads.unplaced('acme', 10)).toEqual(['thr_1']);
+    await stores.restingThreads.place('acme', 'thr_1', null);
+    expect(await stores.restingThreads.unplaced('acme', 10)).toEqual([]);
+    await stores.close();
+  });
+
   it('lets the threads of one transaction share pages of inputs (S5)', async () => {
     const threads = 32;
     const history = 200;

@@ -10,18 +10,18 @@ import type { GroupWriter } from '../../writer/group-writer.ts';
 const notForked = '';
 
 const behind = '(updated_at, thread) > (?, ?) ORDER BY updated_at, thread LIMIT ?';
-const selectRoots =
+export const selectRoots =
   "SELECT thread, updated_at AS updatedAt FROM threads WHERE tenant = ? AND parent IS NULL AND status IN ('idle', 'closed') " +
   `AND subscriptions = 0 AND updated_at < ? AND ${behind}`;
-const selectLeaving = `SELECT thread, updated_at AS updatedAt FROM threads WHERE tenant = ? AND parent IS NULL AND leaving_at IS NOT NULL AND ${behind}`;
-const selectFamily =
+export const selectLeaving = `SELECT thread, updated_at AS updatedAt FROM threads WHERE tenant = ? AND parent IS NULL AND leaving_at IS NOT NULL AND ${behind}`;
+export const selectFamily =
   'SELECT thread, status, updated_at AS updatedAt, leaving_at AS leavingAt FROM threads WHERE tenant = ? AND family = ? ' +
   'AND thread > ? ORDER BY thread LIMIT ?';
-const selectFork =
+export const selectFork =
   "SELECT 1 AS found FROM threads WHERE tenant = ? AND forked_from > '' AND forked_from IN (SELECT value FROM json_each(?)) " +
   'AND family <> ? LIMIT 1';
 const setLeaving = 'UPDATE threads SET leaving_at = ? WHERE tenant = ? AND thread IN (SELECT value FROM json_each(?))';
-const selectUnplaced = 'SELECT thread FROM threads WHERE tenant = ? AND parent IS NULL AND forked_from IS NULL LIMIT ?';
+export const selectUnplaced = 'SELECT thread FROM threads WHERE tenant = ? AND parent IS NULL AND forked_from IS NULL LIMIT ?';
 const setForked = 'UPDATE threads SET forked_from = ? WHERE tenant = ? AND thread = ?';
 
 const beforeAll: RestingRoot = { updatedAt: Number.MIN_SAFE_INTEGER, thread: '' };
