@@ -16,6 +16,8 @@ interface Changes {
   readonly quota?: readonly string[];
   readonly weight?: string;
   readonly origin?: readonly string[];
+  readonly outboundAllow?: readonly string[];
+  readonly traceContent?: 'on' | 'off';
 }
 
 /** A command with the options that every one of them has. */
@@ -29,7 +31,9 @@ const withChanges = (command: Command): Command =>
     .option('--name <text>', 'what people call it')
     .option('--quota <name=value...>', 'a limit, such as requests_per_s=50; "default" takes one back')
     .option('--weight <number>', 'its share beside other tenants, above 0')
-    .option('--origin <origin...>', 'pages of other origins that may use the API with its credentials');
+    .option('--origin <origin...>', 'pages of other origins that may use the API with its credentials')
+    .option('--outbound-allow <entry...>', 'private addresses and plain http that it may call; "none" for no entry')
+    .addOption(new Option('--trace-content <on|off>', 'its words in traces').choices(['on', 'off']));
 
 export function addTenantCommands(program: Command, run: RunCommand): void {
   const tenants = program
@@ -114,12 +118,14 @@ async function remove({ context, api }: Tenants, id: string, { yes }: { readonly
   answer(context, `${id} is suspended, and is being erased`, found);
 }
 
-function patchOf({ name, quota, weight, origin }: Changes): Patch {
+function patchOf({ name, quota, weight, origin, outboundAllow: entries, traceContent }: Changes): Patch {
   return {
     ...(name === undefined ? {} : { name }),
     ...(quota === undefined ? {} : { quotas: Object.fromEntries(quota.map(quotaOf)) }),
     ...(weight === undefined ? {} : { weight: Number(weight) }),
     ...(origin === undefined ? {} : { origins: [...origin] }),
+    ...(entries === undefined ? {} : { outbound_allow: entries.filter((entry) => entry !== 'none') }),
+    ...(traceContent === undefined ? {} : { trace_content: traceContent === 'on' }),
   };
 }
 

@@ -25,6 +25,7 @@ import type {
   ThreadKey,
   ThreadLog,
   ThreadRow,
+  ToolServers,
 } from '@dormouse/ports';
 import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
@@ -96,6 +97,7 @@ export interface ThreadPorts {
   readonly ledger: DispatchLedger;
   readonly parked: ParkedThreads;
   readonly inbox: Inbox;
+  readonly toolServers: Pick<ToolServers, 'get'>;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;

@@ -36,6 +36,8 @@ export interface FaultMix {
   readonly skewMs: number;
   /** Of an input, to be one that cannot be decided before the code is repaired. */
   readonly poison: number;
+  /** Above 0: an operator pauses agents and tool servers. */
+  readonly pauses: number;
 }
 
 /** When faults stop. */
@@ -67,6 +69,7 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
     clockJump: some(0.03),
     skewMs: random.chance(0.3) ? random.below(400) : 0,
     poison: 0,
+    pauses: 0,
   };
   if (topology === 'standalone')
     return { ...mix, pause: 0, cutOff: 0, rebalance: 0, publishTwice: 0, skewMs: 0, crash: Math.max(mix.crash, 0.001) };
@@ -77,6 +80,9 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
 
 /** Most installations have none. */
 export const drawPoison = (random: Random): number => (random.chance(0.2) ? 0.01 + 0.07 * random.fraction() : 0);
+
+/** Most installations have none. */
+export const drawPauses = (random: Random): number => (random.chance(0.15) ? 1 : 0);
 
 /** Of the brokers. */
 export const drawBrokerFaults = (random: Random): Pick<FaultMix, 'move' | 'countAnew'> => ({
@@ -107,4 +113,5 @@ export const noFaults: FaultMix = {
   clockJump: 0,
   skewMs: 0,
   poison: 0,
+  pauses: 0,
 };
