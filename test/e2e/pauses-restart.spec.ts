@@ -35,7 +35,7 @@ it.each(['SIGKILL', 'SIGINT'] as const)('a tool server and an agent, after %s', 
   await after.request('POST', `/v1/tool-servers/${tools.name}/resume`);
   await after.request('PATCH', `/v1/agents/${talking}`, { state: 'active' });
   const call = await tools.invocation(0);
-  await tools.send(call, { type: 'result', content: [{ type: 'text', text: 'ok' }] });
+  await tools.send(call, { type: 'tool_result', text: 'ok' });
   for (const thread of [caller, talker]) await untilStatus(after, thread, 'idle');
   await inForce();
   expect(tools.requests).toHaveLength(1);

@@ -28,26 +28,34 @@ const audited = async (action: string, target: string): Promise<number> => {
   return data.filter((row: Json) => row.target === target).length;
 };
 
-/** A thread whose agent calls the server's tool once for each word, and then says that it is done. */
-async function working(tools: DrivenToolServer, ...words: readonly string[]): Promise<string> {
+/** A thread whose agent will call the server's tool once for each word, and then say that it is done. */
+async function opened(tools: DrivenToolServer, ...words: readonly string[]): Promise<string> {
   const calls = words.map((what) => [toolCall('work', { what })]);
   const agent = await scriptedAgent(at, [...calls, [{ text: 'Done.' }]], { tool_servers: [tools.name] });
   const thread = await openThread(at, agent);
   await untilStatus(at, thread, 'idle');
-  await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'Go.' });
   return thread;
 }
 
-const result = (words: string) => ({ type: 'result', content: [{ type: 'text', text: words }] });
+const go = (thread: string) => at.request('POST', `/v1/threads/${thread}/messages`, { text: 'Go.' });
+
+async function working(tools: DrivenToolServer, ...words: readonly string[]): Promise<string> {
+  const thread = await opened(tools, ...words);
+  await go(thread);
+  return thread;
+}
+
+const result = (words: string) => ({ type: 'tool_result', text: words });
 
 describe('a paused tool server', () => {
   it('is sent nothing; its calls wait, each is sent once when it is resumed', async () => {
     const tools = await driveToolServer(at);
+    const threads = [await opened(tools, 'one'), await opened(tools, 'two')];
     const paused = await at.request('POST', `/v1/tool-servers/${tools.name}/pause`);
     expect(paused).toMatchObject({ status: 200, json: { paused: true, state: 'paused' } });
     await inForce();
-    const threads = [await working(tools, 'one'), await working(tools, 'two')];
     for (const thread of threads) {
+      expect((await go(thread)).status).toBe(202);
       await untilStatus(at, thread, 'waiting');
       await expect
         .poll(() => waiting(thread))
@@ -66,8 +74,8 @@ describe('a paused tool server', () => {
     }
     await inForce();
     expect(paths(tools)).toEqual(['/invoke', '/invoke']);
-    const sent = tools.requests.map(({ body }) => body.arguments.what).toSorted();
-    expect(sent).toEqual(['one', 'two']);
+    const sent = new Set(tools.requests.map(({ body }) => body.arguments.what));
+    expect(sent).toEqual(new Set(['one', 'two']));
     expect([await audited('tool_server.paused', tools.name), await audited('tool_server.resumed', tools.name)]).toEqual(
       [1, 1],
     );
@@ -251,7 +259,8 @@ describe('all threads of a filter', () => {
     for (const thread of busy) await untilStatus(at, thread, 'closed');
     const again = await batch(close, { 'idempotency-key': 'close-them-all' });
     expect([again.json, again.headers.get('idempotency-replayed')]).toEqual([closed.json, 'true']);
-    expect((await batch(close)).json.matched).toBe(0); // nothing of them is left to close
+    const left = async (): Promise<number> => (await batch({ ...close, dry_run: true })).json.matched;
+    await expect.poll(left).toBe(0); // nothing of them is left to close, once their rows say so
     expect((await at.request('GET', `/v1/threads/${idle}`)).json.status).toBe('idle');
     for (const thread of busy)
       expect((await typesOf(thread)).filter((type) => type === 'thread_closed' || type === 'request_refused')).toEqual([

@@ -45,7 +45,7 @@ async function turn(id: string, system: System, word: string): Promise<readonly 
   await untilStatus(system, thread, 'idle');
   const said = say(system, thread, `${word}-message`);
   const call = await tools.invocation(0);
-  await tools.send(call, { type: 'result', content: [{ type: 'text', text: `${word}-result` }] });
+  await tools.send(call, { type: 'tool_result', text: `${word}-result` });
   await said;
   await tools.close();
   return eventually(async () => {

@@ -150,7 +150,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     return 'ok' in own ? own : pools.get(JSON.stringify([tenant, name, userId]), url, own);
   }
 
-  /** What the tenant may call beside the installation's list; a refusal that is worth a retry when it cannot be read. */
+  /** What the tenant may call beside the installation's list; a refusal, worth a retry, when it cannot be read. */
   const ownOf = (tenant: string): Promise<TenantOutbound | Extract<PoolAnswer, { ok: false }>> =>
     outboundOf(tenant).catch(() => ({
       ...{ ok: false, code: 'NAME_NOT_RESOLVED', detail: 'what the tenant may call could not be read' },

@@ -98,7 +98,8 @@ export async function openPlatform(
   const records = createTenantRecords({ ...topology.stores, clock });
   const contents = createContentSwitch(records, config.TRACE_CONTENT);
   const tracer = tracerWithSwitch(spans, contents);
-  const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, mayHaveContent: contents.mayHave };
+  const mayHaveContent = (tenant: string): boolean => contents.mayHave(tenant);
+  const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, mayHaveContent };
   const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
   observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const sealer = createSealer(sealKeysOf(keys, clock));

@@ -38,7 +38,7 @@ export interface DispatchLedger {
   read(key: ThreadKey, subject: string): Promise<LedgerEntry | null>;
   /** Resolves when durable: true when this nonce holds the claim. */
   claim(key: ThreadKey, subject: string, nonce: string, at: number): Promise<boolean>;
-  /** Gives the claim of this nonce back, where there is no outcome: nothing was sent under it. Resolves when durable. */
+  /** Gives this nonce's claim back, where there is no outcome: nothing was sent under it. Resolves when durable. */
   unclaim(key: ThreadKey, subject: string, nonce: string): Promise<void>;
   /** Resolves when the outcome and the attempt behind it are durable; the attempt even if another outcome was first. */
   settle(

@@ -1,6 +1,6 @@
 // What happens to the debts of what may not go on: of a tenant that is not active, of an agent that is paused, and to a
-// tool server that is paused. They are not paid, and their thread is marked; once it may go on again, the thread's owner
-// pays everything that its commits still owe.
+// tool server that is paused. They are not paid, and their thread is marked; once it may go on again, the thread's
+// owner pays everything that its commits still owe.
 //
 // Everything that pays asks here first: the payment of a commit, a completion before each attempt, a call before each
 // POST, a notice, a due timer.

@@ -77,7 +77,7 @@ it('B4 asks no thread that the action changes nothing of; B5 a dry run asks none
   expect(await batch('acme', { ...close, action: 'interrupt', dryRun: true }, origin)).toMatchObject({ matched: 4 });
   expect(asked).toEqual([]);
   expect(await batch('acme', { ...close, action: 'interrupt' }, origin)).toMatchObject({ matched: 4 });
-  expect(asked.map(({ thread }) => Number(thread.slice(4)) % 5).toSorted()).toEqual([1, 1, 3, 3]);
+  expect(asked.map(({ thread }) => Number(thread.slice(4)))).toEqual([1, 3, 6, 8]);
 });
 
 it('B1 throws the first failure once nothing is under way, and the same request asks the same again', async () => {

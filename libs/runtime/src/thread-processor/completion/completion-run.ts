@@ -12,7 +12,10 @@ import { PartialAnswer } from './partial-answer.ts';
 /** What a completion becomes: an input of its thread. */
 export type CompletionAnswer = CompletionResult | CompletionFailure;
 
-/** It was not asked, or not to its end: its tenant is not active, or its agent is paused; its thread is marked. (holding H1) */
+/**
+ * It was not asked, or not to its end: its tenant is not active, or its agent is paused; its thread is marked. (holding
+ * H1)
+ */
 export const heldBack = 'held back';
 export type CompletionEnd = CompletionAnswer | typeof heldBack;
 

@@ -18,8 +18,8 @@
 //       take at most as much room as they leave free; a call beyond that is refused before it is begun, and the model
 //       gets the reason.
 //   D7. A call of a tenant that is not active, of a paused agent, or to a paused tool server is not sent: asked right
-//       before each POST, and of a call at most once before its claim. Where a claim is held and no byte of the call was
-//       sent, the claim is given back: sent again, it is a new call. (holding H1, H5)
+//       before each POST, and of a call at most once before its claim. A claim under which no byte was sent is given
+//       back: sent again, it is a new call. (holding H1, H5)
 //   D8. A pause takes no time of the schedule: attempts that were made before the tool server was resumed do not count
 //       for its end.
 import { type Place } from '@dormouse/collections';
