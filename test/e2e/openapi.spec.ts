@@ -65,6 +65,8 @@ describe('what is documented', () => {
     const other = await openThread(at);
     const path = `/v1/threads/${other}`;
     await post('createAgent', '/v1/agents', { name: 'another', model: { provider: 'demo' } });
+    await post('patchAgent', '/v1/agents/another', { state: 'paused' }, 'PATCH');
+    await post('batchThreads', '/v1/threads:batch', { action: 'close', filter: { agent: 'another' } });
     await post('createToolServer', '/v1/tool-servers', { name: 'another', base_url: 'https://tools.example' });
     await post('patchToolServer', '/v1/tool-servers/another', { forward_user_id: true }, 'PATCH');
     await post('pauseToolServer', '/v1/tool-servers/another/pause');

@@ -68,6 +68,8 @@ it('is taken and answered as it is shown', async () => {
   await send('putUserCredential', ['user-7', 'weather-tools']);
   await send('tryTool', ['example-tools']);
   await send('createAgent');
+  await send('patchAgent', ['weather']);
+  await at.request('PATCH', '/v1/agents/weather', { state: 'active' });
   const thread: string = (await send('openThread')).json.id;
   await eventually(async () => (await at.request('GET', `/v1/threads/${thread}`)).json.status === 'idle');
   await send('patchThread', [thread]);
@@ -82,6 +84,7 @@ it('is taken and answered as it is shown', async () => {
   await send('issueThreadToken', [thread]);
   await send('postEvent', [thread]);
   await send('interruptThread', [thread]);
+  await send('batchThreads');
   await at.request('PUT', '/v1/secrets/github_hook', { value: 'a secret' });
   await send('createSource');
   await send('createSchedule');

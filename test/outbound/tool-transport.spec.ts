@@ -414,7 +414,7 @@ describe('a manifest', () => {
 describe('a verdict', () => {
   it('is given without a request: forbidden addresses and forms, not servers that are down or names of later', async () => {
     const server = await serve((_request, response) => response.end());
-    const judged = async (url: string): Promise<boolean> => (await transport.judge(url)).ok;
+    const judged = async (url: string): Promise<boolean> => (await transport.judge(url, 'acme')).ok;
     expect(await judged(`${server.url}/invoke`)).toBe(true);
     expect(await judged('http://127.0.0.1:7')).toBe(false); // a port that is never called
     expect(await judged('ftp://127.0.0.1/')).toBe(false);

@@ -41,7 +41,7 @@ describe('a URL that may not be called', () => {
     const made = transport('');
     for (const url of urls) {
       expect(await made.post(requestTo(url)), url).toEqual({ answered: false, code: 'OUTBOUND_FORBIDDEN' });
-      expect((await made.judge(url)).ok, url).toBe(false);
+      expect((await made.judge(url, 'acme')).ok, url).toBe(false);
     }
     expect(canaries.map((one) => one.connections())).toEqual([0, 0]);
   });
@@ -49,7 +49,7 @@ describe('a URL that may not be called', () => {
   it('is judged again at every delivery: a name that moves to a private address is not followed', async () => {
     let address = '93.184.215.14';
     const made = transport('', () => Promise.resolve([address]));
-    expect(await made.judge('https://moving.example/')).toEqual({ ok: true });
+    expect(await made.judge('https://moving.example/', 'acme')).toEqual({ ok: true });
     address = '127.0.0.1';
     const url = `https://moving.example:${canaries[0]?.port}/`;
     expect(await made.post(requestTo(url))).toEqual({ answered: false, code: 'OUTBOUND_FORBIDDEN' });
@@ -60,7 +60,7 @@ describe('a URL that may not be called', () => {
     const nowhere: Resolver = () => Promise.reject(new Error('ENOTFOUND'));
     const urlsOfOne = ['http://hooks.customer.example/', 'https://hooks.customer.example/'];
     const judged = (rules: string) =>
-      Promise.all(urlsOfOne.map(async (url) => (await transport(rules, nowhere).judge(url)).ok));
+      Promise.all(urlsOfOne.map(async (url) => (await transport(rules, nowhere).judge(url, 'acme')).ok));
     expect(await judged('')).toEqual([false, true]);
     expect(await judged('http://customer.example')).toEqual([true, true]);
     expect(await judged('http://customer.example:8080')).toEqual([false, true]);

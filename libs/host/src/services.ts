@@ -14,6 +14,7 @@ import {
   createIdentityTokens,
   createIngress,
   createNotifier,
+  createPausedAgents,
   createScheduler,
   createInputSweeper,
   createResealing,
@@ -21,7 +22,6 @@ import {
   createTenantErasure,
   createTenantLimits,
   createTenantMeter,
-  createTenantRecords,
   createThreadProcessor,
   createToolDispatcher,
   createToolWatch,
@@ -43,7 +43,6 @@ import {
   placeOfWebhooks,
   type Service,
   type TenantLimits,
-  type TenantRecords,
   type ToolDispatcherDeps,
   type ToolWatch,
   watchedFeed,
@@ -165,20 +164,10 @@ export const rateGateOf = (config: Config, platform: Platform): RateGate =>
 /** Requests per second of a tenant that has no quota of its own; 0 for no limit. */
 const rateOf = ({ TENANT_REQUESTS_PER_S: set }: Config, { traits }: Platform): number => set ?? traits.tenantRate;
 
-const recordsByPlatform = new WeakMap<Platform, TenantRecords>();
-
-/** One of each process: its limits and its holding read a tenant's record once for both. */
-function recordsOf(platform: Platform): TenantRecords {
-  const { stores, clock } = platform;
-  const records = recordsByPlatform.get(platform) ?? createTenantRecords({ ...stores, clock });
-  recordsByPlatform.set(platform, records);
-  return records;
-}
-
 function createLimits(platform: Platform): TenantLimits {
   const { stores, clock, entropy, logger } = platform;
   return createTenantLimits({
-    records: recordsOf(platform),
+    records: platform.records,
     meter: createTenantMeter({ tallies: stores.tenantTallies, clock, entropy, logger }),
     directory: stores.directory,
     clock,
@@ -212,8 +201,10 @@ export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Pla
     }),
   });
 
-const holdingOf = (platform: Platform): Holding =>
-  createHolding({ records: recordsOf(platform), heldThreads: platform.stores.heldThreads });
+const holdingOf = (platform: Platform): Holding => {
+  const { stores, records, clock } = platform;
+  return createHolding({ ...stores, records, pausedAgents: createPausedAgents({ ...stores, clock }) });
+};
 
 /** Started one after the other, stopped together. */
 const both = (one: Service, other: Service): Service => ({

@@ -100,6 +100,7 @@ export { createNotifier, type NotifierDeps } from './notifier/notifier.ts';
 export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispatcher/settings.ts';
 export { createToolDispatcher, type ToolDispatcherDeps } from './tool-dispatcher/tool-dispatcher.ts';
 export { createHolding, type Holding } from './tenants/holding.ts';
+export { createPausedAgents } from './tenants/paused-agents.ts';
 export { createTenantRecords, type TenantRecords } from './tenants/tenant-records.ts';
 export { attemptDelaysMs } from './webhooks/retry-times.ts';
 export { createWebhookService, type WebhookServiceDeps } from './webhooks/webhook-service.ts';

@@ -1,4 +1,4 @@
-// `dormouse agents`: list, show, create.
+// `dormouse agents`: list, show, create, pause, resume.
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Agent, ask, everyItem, type Schemas } from '@dormouse/client';
@@ -9,7 +9,7 @@ import { CliFailure, exitCodes } from '../exit-code.ts';
 import type { RunCommand } from '../command.ts';
 
 export function addAgentCommands(program: Command, run: RunCommand): void {
-  const agents = program.command('agents').description('list, show and create agents');
+  const agents = program.command('agents').description('list, show, create, pause and resume agents');
   agents
     .command('list', { isDefault: true })
     .description('the latest version of every agent')
@@ -33,6 +33,21 @@ export function addAgentCommands(program: Command, run: RunCommand): void {
     .option('--base-url <url>', "the endpoint, when it is not the provider's own")
     .option('--secret <name>', 'the secret with the key; openai and anthropic use the one of their name')
     .action((nameOrFile: string, flags: AgentFlags) => run((context) => create(context, nameOrFile, flags)));
+  agents
+    .command('pause <agent>')
+    .description('ask its model nothing and send no call, until it is resumed; what arrives waits')
+    .action((agent: string) => run((context) => setState(context, agent, 'paused')));
+  agents
+    .command('resume <agent>')
+    .description('let a paused agent go on, with everything that has waited')
+    .action((agent: string) => run((context) => setState(context, agent, 'active')));
+}
+
+async function setState(context: CliContext, name: string, state: 'active' | 'paused'): Promise<void> {
+  const { api } = await context.connect();
+  const agent = await ask(api.PATCH('/v1/agents/{name}', { params: { path: { name } }, body: { state } }));
+  const next = state === 'paused' ? `; go on with: ${context.hint(`agents resume ${cleanLine(agent.name)}`)}` : '';
+  answer(context, `${agent.name} is ${agent.state}${next}`, agent);
 }
 
 async function list(context: CliContext): Promise<void> {
@@ -47,9 +62,10 @@ async function list(context: CliContext): Promise<void> {
     cleanLine(agent.name),
     `v${agent.version}`,
     cleanLine(`${agent.model.provider} ${agent.model.name}`),
+    agent.state === 'paused' ? 'paused' : '',
     cleanLine(agent.tool_servers.join(', ')),
   ]);
-  context.terminal.out(table([['AGENT', 'VERSION', 'MODEL', 'TOOL SERVERS'], ...rows]));
+  context.terminal.out(table([['AGENT', 'VERSION', 'MODEL', '', 'TOOL SERVERS'], ...rows]));
 }
 
 interface AgentFlags {

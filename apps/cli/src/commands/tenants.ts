@@ -17,6 +17,8 @@ interface Changes {
   readonly weight?: string;
   readonly origin?: readonly string[];
   readonly retentionDays?: string;
+  readonly outboundAllow?: readonly string[];
+  readonly traceContent?: 'on' | 'off';
 }
 
 /** A command with the options that every one of them has. */
@@ -31,7 +33,9 @@ const withChanges = (command: Command): Command =>
     .option('--quota <name=value...>', 'a limit, such as requests_per_s=50; "default" takes one back')
     .option('--weight <number>', 'its share beside other tenants, above 0')
     .option('--origin <origin...>', 'pages of other origins that may use the API with its credentials')
-    .option('--retention-days <days>', 'how long threads at rest are kept; "none" for ever');
+    .option('--retention-days <days>', 'how long threads at rest are kept; "none" for ever')
+    .option('--outbound-allow <entry...>', 'private addresses and plain http that it may call; "none" for no entry')
+    .addOption(new Option('--trace-content <on|off>', 'its words in traces').choices(['on', 'off']));
 
 export function addTenantCommands(program: Command, run: RunCommand): void {
   const tenants = program
@@ -116,13 +120,15 @@ async function remove({ context, api }: Tenants, id: string, { yes }: { readonly
   answer(context, `${id} is suspended, and is being erased`, found);
 }
 
-function patchOf({ name, quota, weight, origin, retentionDays }: Changes): Patch {
+function patchOf({ name, quota, weight, origin, retentionDays, outboundAllow: entries, traceContent }: Changes): Patch {
   return {
     ...(retentionDays === undefined ? {} : { retention_days: daysOf(retentionDays) }),
     ...(name === undefined ? {} : { name }),
     ...(quota === undefined ? {} : { quotas: Object.fromEntries(quota.map(quotaOf)) }),
     ...(weight === undefined ? {} : { weight: Number(weight) }),
     ...(origin === undefined ? {} : { origins: [...origin] }),
+    ...(entries === undefined ? {} : { outbound_allow: entries.filter((entry) => entry !== 'none') }),
+    ...(traceContent === undefined ? {} : { trace_content: traceContent === 'on' }),
   };
 }
 

@@ -1,4 +1,4 @@
-// `dormouse threads`: list, show, open, close, interrupt, retry.
+// `dormouse threads`: list, show, open, close, interrupt, retry, batch.
 import { ask, type Client, everyItem, type Schemas, type Thread } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../clean-text.ts';
@@ -6,6 +6,7 @@ import { answer, type CliContext, table } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
 import { requested } from '../requested.ts';
 import type { RunCommand } from '../command.ts';
+import { type BatchFlags, batchThreads } from './thread-batch.ts';
 
 const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
 
@@ -67,7 +68,20 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
       )
       .action((thread: string) => run((context) => request(context, thread, verb)));
   }
+  threads
+    .command('batch <action>')
+    .description('interrupt or close all threads of a filter; without --yes they are counted alone')
+    .option('--agent <name>', 'only of this agent')
+    .addOption(new Option('--status <status>', 'only these').choices(statuses))
+    .option('--user <id>', 'only of this user')
+    .option('--label <key=value>', 'only with this label; may be given again', collected)
+    .option('--updated-after <time>', 'only those that changed after this time (RFC 3339)')
+    .option('--all', 'every thread, where nothing else names them', false)
+    .option('--yes', 'do it', false)
+    .action((action: string, flags: BatchFlags) => run((context) => batchThreads(context, action, flags)));
 }
+
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 async function list(context: CliContext, flags: ListFlags): Promise<void> {
   const { api } = await context.connect();

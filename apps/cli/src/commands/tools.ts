@@ -17,7 +17,9 @@ type ToolServerDetails = Schemas['ToolServerDetails'];
 type ProbeReport = Schemas['ProbeReport'];
 
 export function addToolCommands(program: Command, run: RunCommand): void {
-  const tools = program.command('tools').description('tool servers: new, list, show, add, set, delete, probe, refresh');
+  const tools = program
+    .command('tools')
+    .description('tool servers: new, list, show, add, set, pause, resume, delete, probe, refresh');
   tools
     .command('new <name>')
     .description('make a tool server to begin with, in a folder of this name')
@@ -44,7 +46,17 @@ export function addToolCommands(program: Command, run: RunCommand): void {
     .option('--bearer <secret>', 'the name of the secret that it is sent as a bearer token')
     .option('--hmac <secret>', 'the name of the secret that signs what it is sent (Standard Webhooks)')
     .option('--no-credential', 'send it no credential')
+    .option('--pin <sha256>', 'the only manifest that is good, by its hash; "current" approves the one that it has now')
+    .option('--no-pin', 'take whatever manifest it has')
     .action((name: string, flags: SetFlags) => run((context) => set(context, name, flags)));
+  tools
+    .command('pause <name>')
+    .description('send it nothing until it is resumed; calls wait, and results of calls that were sent are taken')
+    .action((name: string) => run((context) => setPaused(context, name, 'pause')));
+  tools
+    .command('resume <name>')
+    .description('send to a paused tool server again, first what has waited')
+    .action((name: string) => run((context) => setPaused(context, name, 'resume')));
   tools
     .command('delete <name>')
     .description('forget a registration')
@@ -73,6 +85,8 @@ interface SetFlags extends CredentialFlags {
   readonly baseUrl?: string;
   /** False for `--no-credential`. */
   readonly credential: boolean;
+  /** False for `--no-pin`. */
+  readonly pin?: string | false;
 }
 
 /** Undefined when no flag names one. */
@@ -116,16 +130,42 @@ async function set(context: CliContext, name: string, flags: SetFlags): Promise<
   const body = {
     ...(flags.baseUrl === undefined ? {} : { base_url: flags.baseUrl }),
     ...(auth === undefined ? {} : { auth }),
+    ...pinOf(flags),
   };
   if (Object.keys(body).length === 0)
     throw new CliFailure(
       exitCodes.usage,
       'There is nothing to change.',
-      'Say what: --base-url URL, --bearer SECRET, --hmac SECRET or --no-credential.',
+      'Say what: --base-url URL, --bearer SECRET, --hmac SECRET, --no-credential, --pin SHA256 or --no-pin.',
     );
   const client = await context.connect();
   const params = { path: { name } };
+  if (flags.pin === 'current') body.pinned_sha256 = await currentHash(client, name);
   await answerWithProbe(context, client, await ask(client.api.PATCH('/v1/tool-servers/{name}', { params, body })));
+}
+
+async function setPaused(context: CliContext, name: string, verb: 'pause' | 'resume'): Promise<void> {
+  const { api } = await context.connect();
+  const server = await ask(api.POST(`/v1/tool-servers/{name}/${verb}`, { params: { path: { name } } }));
+  const next = server.paused ? `; go on with: ${context.hint(`tools resume ${cleanLine(server.name)}`)}` : '';
+  answer(context, `${server.name} is ${server.state}${next}`, server);
+}
+
+function pinOf({ pin }: SetFlags): { pinned_sha256?: string | null } {
+  if (pin === undefined) return {};
+  if (pin === false) return { pinned_sha256: null };
+  if (pin === 'current' || /^[0-9a-f]{64}$/.test(pin)) return { pinned_sha256: pin };
+  throw new CliFailure(
+    exitCodes.usage,
+    `"${pin}" is no hash of a manifest.`,
+    'A SHA-256 in lower-case hex, or: current.',
+  );
+}
+
+async function currentHash(client: Client, name: string): Promise<string> {
+  const { sha256, problems } = await probeNamed(client, name);
+  if (sha256 !== null) return sha256;
+  throw new CliFailure(exitCodes.failed, `${name} has no manifest that could be pinned: ${problems.join('; ')}`);
 }
 
 async function remove(context: CliContext, name: string): Promise<void> {

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
+import { api, ask } from '../api/client.ts';
 import { agents, agentVersion } from '../api/queries.ts';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { Diff } from '../elements/diff.tsx';
@@ -12,6 +13,7 @@ import { plainLine, plainText } from '../elements/plain-text.ts';
 import { Empty, Failed, Loading } from '../elements/states.tsx';
 import { When } from '../elements/when.tsx';
 import { useActions } from '../shell/actions.ts';
+import { attempt } from '../shell/attempt.ts';
 import { AgentEditor } from './agent-editor.tsx';
 import { bodyOf, comparableText } from './agent-text.ts';
 
@@ -47,7 +49,18 @@ function Agent({ newest }: { readonly newest: Schemas['Agent'] }): ReactElement 
       replace: true,
     });
   const talk = (): void => void navigate({ to: '/threads', search: { agent: name, new: true } });
+  const isPaused = newest.state === 'paused';
+  const toggle = (): void =>
+    attempt(`${name} is ${isPaused ? 'resumed' : 'paused'}`, () =>
+      ask(
+        api.PATCH('/v1/agents/{name}', {
+          params: { path: { name } },
+          body: { state: isPaused ? 'active' : 'paused' },
+        }),
+      ),
+    );
   useActions('agent', [
+    { id: 'pause', label: `${isPaused ? 'Resume' : 'Pause'} ${name}`, run: toggle },
     { id: 'talk', label: `New thread with ${name}`, run: talk },
     { id: 'edit', label: `Edit ${name}`, run: () => setEditing(true) },
   ]);
@@ -63,9 +76,13 @@ function Agent({ newest }: { readonly newest: Schemas['Agent'] }): ReactElement 
           <h1>
             <bdi>{plainLine(name, 80)}</bdi>
           </h1>
+          {isPaused ? <span className="badge">paused</span> : null}
         </div>
         <div className="row">
           <CurlButton path={`/v1/agents/${name}/versions/${version}`} />
+          <button type="button" className="button" onClick={toggle}>
+            {isPaused ? 'Resume' : 'Pause'}
+          </button>
           <button type="button" className="button" onClick={() => setEditing(!isEditing)} aria-pressed={isEditing}>
             Edit
           </button>

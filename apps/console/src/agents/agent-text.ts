@@ -2,7 +2,8 @@
 import type { Schemas } from '@dormouse/client';
 
 /** The body that makes this very version. */
-export function bodyOf({ id: _id, version: _version, created_at: _created, ...body }: Schemas['Agent']): object {
+export function bodyOf(agent: Schemas['Agent']): object {
+  const { id: _id, version: _version, created_at: _created, state: _state, ...body } = agent;
   return body;
 }
 

@@ -1,5 +1,11 @@
 export { createGuardedFetch, type GuardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
-export { parseOutboundAllow, type OutboundAllow, type OutboundRule } from './outbound-allow.ts';
+export {
+  parseOutboundAllow,
+  tenantEntryProblem,
+  type OutboundAllow,
+  type OutboundRule,
+  type TenantOutbound,
+} from './outbound-allow.ts';
 export {
   createOutboundGuard,
   readUrl,

@@ -40,6 +40,8 @@ const neverRanges: readonly AddressRange[] = [
   range('ff00::/8'),
 ];
 
+const loopback: readonly AddressRange[] = [range('127.0.0.0/8'), range('::1/128')];
+
 const globalUnicast = range('2000::/3');
 const compatible = range('::/96');
 const nat64 = range('64:ff9b::/96');
@@ -60,6 +62,10 @@ export function contains([network, bits]: AddressRange, address: string): boolea
   const parsed = ipaddr.parse(address);
   return inRange(parsed, [network, bits]);
 }
+
+/** True for an address of the machine itself, also inside a form that a router may unpack. */
+export const isLoopback = ({ address, inner }: JudgedAddress): boolean =>
+  loopback.some((block) => contains(block, address)) || (inner !== null && isLoopback(inner));
 
 /** A CIDR block, or a single address; null when the text is neither. */
 export function parseRange(text: string): AddressRange | null {

@@ -6,8 +6,10 @@
 //   P2. A verdict about a name is renewed after `verdictTtlMs`; other addresses open another pool, a refusal none.
 //   P3. Pools of different tenants or credentials share nothing.
 //   P4. At most `poolsMax` pools; the least recently used one is closed first (LRU).
+//   P5. A verdict holds for the rules that it was made with: a tenant whose own entries change gets other pools.
 import type { LookupFunction } from 'node:net';
 import { Pool } from 'undici';
+import { noTenantOutbound, type TenantOutbound } from './outbound-allow.ts';
 import type { GuardVerdict, OutboundGuard, PinnedAddress } from './outbound-guard.ts';
 
 export interface OriginPoolsOptions {
@@ -33,7 +35,7 @@ export interface ClientCertificate {
 }
 
 export interface OriginPools {
-  get(scope: string, url: URL, client?: ClientCertificate): Promise<PoolAnswer>;
+  get(scope: string, url: URL, own?: TenantOutbound, client?: ClientCertificate): Promise<PoolAnswer>;
   close(): Promise<void>;
 }
 
@@ -64,8 +66,8 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
     closing.add(done);
   }
 
-  async function ask(key: string, url: URL, client?: ClientCertificate): Promise<PoolAnswer> {
-    const verdict = await guard.check(url);
+  async function ask(key: string, url: URL, own: TenantOutbound, client?: ClientCertificate): Promise<PoolAnswer> {
+    const verdict = await guard.check(url, own.rules);
     if (closed) return { ok: false, code: 'NAME_NOT_RESOLVED', detail: 'the client is closed' };
     if (!verdict.ok) {
       if (verdict.code === 'OUTBOUND_FORBIDDEN') retire(key); // (P2)
@@ -90,8 +92,8 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
   }
 
   return {
-    async get(scope, url, client) {
-      const key = `${scope} ${url.origin}`; // (P3)
+    async get(scope, url, own = noTenantOutbound, client) {
+      const key = `${scope} ${url.origin} ${own.key}`; // (P3, P5)
       const entry = entries.get(key);
       if (entry !== undefined && performance.now() < entry.freshUntil) {
         if (entries.size > poolsMax / 2) touch(entries, key, entry);
@@ -99,7 +101,7 @@ export function createOriginPools(options: OriginPoolsOptions): OriginPools {
       }
       const running = asking.get(key);
       if (running !== undefined) return running;
-      const answer = ask(key, url, client).finally(() => asking.delete(key));
+      const answer = ask(key, url, own, client).finally(() => asking.delete(key));
       asking.set(key, answer);
       return answer;
     },

@@ -1,11 +1,14 @@
 // The installation's allow-list: which plain-http and private destinations may be called. DORMOUSE_OUTBOUND_ALLOW holds
 // comma-separated entries `[http://](host-suffix | CIDR | address)[:port]`; IPv6 with a port is written in brackets.
+// A tenant may have entries of its own, which extend the list for its requests alone.
 // Not here: addresses that are never allowed (ip-address.ts).
 //
 // Invariants:
 //   O1. A host suffix ends at a label: `corp.example` covers itself and `a.corp.example`, never `evilcorp.example`.
 //   O2. An entry without `http://` allows https only; an entry with a port allows that port only.
-import { contains, parseRange, type AddressRange, type JudgedAddress } from './ip-address.ts';
+//   O3. A tenant's own entry opens no address of the machine itself, and none that is never allowed: only an entry of
+//       the installation opens loopback.
+import { contains, isLoopback, judgeAddress, parseRange, type AddressRange, type JudgedAddress } from './ip-address.ts';
 
 export interface OutboundRule {
   readonly text: string;
@@ -44,8 +47,47 @@ export function parseOutboundAllow(text: string): OutboundAllow {
   return { rules, problems };
 }
 
-/** Whether the client may connect to this address of the destination. */
-export function isAllowed(rules: readonly OutboundRule[], to: Destination, address: JudgedAddress): boolean {
+/** Entries of one tenant. Equal keys have equal rules. */
+export interface TenantOutbound {
+  readonly key: string;
+  readonly rules: readonly OutboundRule[];
+}
+
+/** Of a tenant that has no entries of its own. */
+export const noTenantOutbound: TenantOutbound = { key: '', rules: [] };
+
+/** The shortest prefixes that an entry of a tenant may have. */
+const tenantBitsMin = { ipv4: 8, ipv6: 16 };
+
+/** Why this text is no entry of a tenant; null when it is one. (O3) */
+export function tenantEntryProblem(text: string): string | null {
+  const { rules, problems } = parseOutboundAllow(text);
+  const [rule] = rules;
+  if (text.includes(',') || rule === undefined || problems.length > 0)
+    return 'must be [http://](host-suffix | CIDR)[:port]';
+  const { range, hostSuffix } = rule;
+  if (range === null)
+    return hostSuffix === 'localhost' || hostSuffix?.endsWith('.localhost') ? 'must not name this machine' : null;
+  const [network, bits] = range;
+  const judged = judgeAddress(network.toString());
+  if (judged === null || judged.is === 'never') return 'must not name an address that is never called';
+  if (isLoopback(judged)) return 'must not name this machine';
+  const least = tenantBitsMin[network.kind()];
+  return bits < least ? `must have a prefix of at least ${least} bits` : null;
+}
+
+/** Whether the client may connect to this address of the destination, for a tenant with `own` entries. */
+export function isAllowed(
+  rules: readonly OutboundRule[],
+  to: Destination,
+  address: JudgedAddress,
+  own: readonly OutboundRule[] = [],
+): boolean {
+  if (isAllowedBy(rules, to, address)) return true;
+  return own.length > 0 && !isLoopback(address) && isAllowedBy([...rules, ...own], to, address); // (O3)
+}
+
+function isAllowedBy(rules: readonly OutboundRule[], to: Destination, address: JudgedAddress): boolean {
   if (address.is === 'never') return false;
   if (address.is === 'public' && to.scheme === 'https:') return true;
   const rule = rules.find((candidate) => matches(candidate, to, address));

@@ -29,7 +29,8 @@ export type GuardVerdict =
 export type Resolver = (host: string) => Promise<readonly string[]>;
 
 export interface OutboundGuard {
-  check(url: URL): Promise<GuardVerdict>;
+  /** `own`: what the tenant may call beside that. */
+  check(url: URL, own?: readonly OutboundRule[]): Promise<GuardVerdict>;
 }
 
 export interface GuardOptions {
@@ -75,27 +76,27 @@ export function createOutboundGuard({
   resolveTimeoutMs = 5_000,
 }: GuardOptions): OutboundGuard {
   return {
-    async check(url) {
+    async check(url, own = []) {
       const to = destinationOf(url);
       const literal = judgeAddress(to.host);
-      if (literal !== null) return judgeAll(rules, to, [literal], true); // (G2)
+      if (literal !== null) return judgeAll({ rules, own }, to, [literal], true); // (G2)
       if (url.hostname.startsWith('[')) return forbidden(to.scheme);
       const resolved = await resolve(resolver, to.host, resolveTimeoutMs);
       if (typeof resolved === 'string') return { ok: false, code: 'NAME_NOT_RESOLVED', detail: resolved }; // (G4)
-      return judgeAll(rules, to, resolved.map(judgeAddress), false);
+      return judgeAll({ rules, own }, to, resolved.map(judgeAddress), false);
     },
   };
 }
 
 function judgeAll(
-  rules: readonly OutboundRule[],
+  { rules, own }: { readonly rules: readonly OutboundRule[]; readonly own: readonly OutboundRule[] },
   to: Destination,
   judged: readonly (JudgedAddress | null)[],
   literal: boolean,
 ): GuardVerdict {
   const addresses: PinnedAddress[] = [];
   for (const one of judged) {
-    if (one === null || !isAllowed(rules, to, one)) return forbidden(to.scheme); // (G1)
+    if (one === null || !isAllowed(rules, to, one, own)) return forbidden(to.scheme); // (G1)
     addresses.push({ address: one.address, family: one.family });
   }
   return { ok: true, addresses, literal };
@@ -103,7 +104,8 @@ function judgeAll(
 
 function forbidden(scheme: string): GuardVerdict {
   const what = scheme === 'http:' ? 'this address may not be called over plain http' : 'this address may not be called';
-  return { ok: false, code: 'OUTBOUND_FORBIDDEN', detail: `${what}; DORMOUSE_OUTBOUND_ALLOW lists the exceptions` }; // (G3)
+  const exceptions = 'DORMOUSE_OUTBOUND_ALLOW and the tenant’s outbound_allow list the exceptions';
+  return { ok: false, code: 'OUTBOUND_FORBIDDEN', detail: `${what}; ${exceptions}` }; // (G3)
 }
 
 async function resolve(resolver: Resolver, host: string, withinMs: number): Promise<readonly string[] | string> {

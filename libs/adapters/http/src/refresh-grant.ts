@@ -26,15 +26,17 @@ const withinMs = 10_000;
 const refusals: readonly unknown[] = ['invalid_grant', 'invalid_client', 'unauthorized_client', 'invalid_scope'];
 
 /** The result answers null when the provider refuses. @throws Fault OUTBOUND_FORBIDDEN, UNAVAILABLE. */
-export function createRefreshGrant(fetch: GuardedFetch): (grant: RefreshableGrant) => Promise<GrantAnswer | null> {
-  return async ({ tokenUrl, clientId, clientSecret, refreshToken }) => {
+export function createRefreshGrant(
+  fetchOf: (tenant: string) => GuardedFetch,
+): (grant: RefreshableGrant, tenant: string) => Promise<GrantAnswer | null> {
+  return async ({ tokenUrl, clientId, clientSecret, refreshToken }, tenant) => {
     const { host, origin, protocol } = new URL(tokenUrl);
     const server = { issuer: origin, token_endpoint: tokenUrl };
     const client = { client_id: clientId };
     const authentication = clientSecret === null ? oauth.None() : oauth.ClientSecretPost(clientSecret);
     try {
       const answer = await oauth.refreshTokenGrantRequest(server, client, authentication, refreshToken, {
-        [oauth.customFetch]: (url, init) => fetch(url, init as RequestInit),
+        [oauth.customFetch]: (url, init) => fetchOf(tenant)(url, init as RequestInit),
         [oauth.allowInsecureRequests]: protocol === 'http:', // the guard decides where plain http may go
         signal: AbortSignal.timeout(withinMs),
       });

@@ -14,12 +14,14 @@ import { bodyType, noCredential, present, secretNamesOf, toCredential, type Cred
 import { exchange } from './exchange.ts';
 import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
-import type { OutboundRule } from './outbound-allow.ts';
+import { noTenantOutbound, type OutboundRule, type TenantOutbound } from './outbound-allow.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 export interface ToolTransportOptions {
   /** From `parseOutboundAllow`. */
   readonly outboundAllow: readonly OutboundRule[];
+  /** As `GuardedFetchOptions.outboundOf`. */
+  readonly outboundOf?: (tenant: string) => Promise<TenantOutbound>;
   readonly resolver?: Resolver;
   /**
    * The secret's value, if it may be used for this origin.
@@ -60,7 +62,7 @@ const keptMax = 4_096;
 const userAgent = 'dormouse';
 
 export function createToolTransport(options: ToolTransportOptions): ToolTransport & { close(): Promise<void> } {
-  const { secrets, secretTtlMs = 5_000 } = options;
+  const { secrets, secretTtlMs = 5_000, outboundOf = () => Promise.resolve(noTenantOutbound) } = options;
   const guard = createOutboundGuard({
     rules: options.outboundAllow,
     ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
@@ -131,14 +133,28 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     }
   }
 
-  function poolFor(server: ToolServer, target: Target, credential: Credential): Promise<PoolAnswer> {
+  async function poolFor(server: ToolServer, target: Target, credential: Credential): Promise<PoolAnswer> {
     const { tenant, auth } = server;
-    if (credential.type === 'none' || auth === null) return pools.get(`${tenant} `, target.url);
+    const own = await ownOf(tenant);
+    if ('ok' in own) return own;
+    if (credential.type === 'none' || auth === null) return pools.get(`${tenant} `, target.url, own);
     const scope = `${tenant} ${auth.type} ${secretNamesOf(auth).join(' ')}`;
     return credential.type === 'mtls'
-      ? pools.get(`${scope} ${credential.id}`, target.url, credential)
-      : pools.get(scope, target.url);
+      ? pools.get(`${scope} ${credential.id}`, target.url, own, credential)
+      : pools.get(scope, target.url, own);
   }
+
+  /** The pool of one user's token. (H4) */
+  async function poolOfUser({ tenant, name }: ToolServer, { url }: Target, userId: string | null): Promise<PoolAnswer> {
+    const own = await ownOf(tenant);
+    return 'ok' in own ? own : pools.get(JSON.stringify([tenant, name, userId]), url, own);
+  }
+
+  /** What the tenant may call beside the installation's list; a refusal, worth a retry, when it cannot be read. */
+  const ownOf = (tenant: string): Promise<TenantOutbound | Extract<PoolAnswer, { ok: false }>> =>
+    outboundOf(tenant).catch(() => ({
+      ...{ ok: false, code: 'NAME_NOT_RESOLVED', detail: 'what the tenant may call could not be read' },
+    }));
 
   return {
     async post({ server, url, body, headers, timeoutMs, signal, userId = null }) {
@@ -151,7 +167,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
       const answer =
         token === null || credential.type === 'mtls'
           ? await poolFor(server, target, credential)
-          : await pools.get(JSON.stringify([server.tenant, server.name, userId]), target.url);
+          : await poolOfUser(server, target, userId);
       if (!answer.ok) return failure(answer.code, answer.detail);
       const fields = ['content-type', bodyType, 'user-agent', userAgent];
       for (const name in headers) fields.push(name, headers[name] ?? '');
@@ -209,10 +225,11 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
       return decode(outcome.status, outcome.headers['content-encoding'], outcome.body);
     },
 
-    async judge(text) {
+    async judge(text, tenant) {
       const target = targetOf(text);
       if (typeof target === 'string') return { ok: false, detail: target };
-      const verdict = await guard.check(target.url);
+      const { rules: own } = await outboundOf(tenant);
+      const verdict = await guard.check(target.url, own);
       return verdict.ok || verdict.code === 'NAME_NOT_RESOLVED' ? { ok: true } : { ok: false, detail: verdict.detail };
     },
 

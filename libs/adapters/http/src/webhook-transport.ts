@@ -13,12 +13,14 @@ import { Webhook } from 'standardwebhooks';
 import { bodyType } from './credential.ts';
 import { exchange } from './exchange.ts';
 import { createOriginPools } from './origin-pools.ts';
-import { namesPlainHost, type OutboundRule } from './outbound-allow.ts';
+import { namesPlainHost, noTenantOutbound, type OutboundRule, type TenantOutbound } from './outbound-allow.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
 
 export interface WebhookTransportOptions {
   /** From `parseOutboundAllow`. */
   readonly outboundAllow: readonly OutboundRule[];
+  /** As `GuardedFetchOptions.outboundOf`. */
+  readonly outboundOf?: (tenant: string) => Promise<TenantOutbound>;
   readonly resolver?: Resolver;
   /** Of one tenant. */
   readonly connectionsPerOriginMax?: number;
@@ -32,6 +34,7 @@ const abortMessage = 'abort-message';
 
 export function createWebhookTransport({
   outboundAllow: rules,
+  outboundOf = () => Promise.resolve(noTenantOutbound),
   resolver,
   connectionsPerOriginMax = 64,
 }: WebhookTransportOptions): WebhookTransport & { close(): Promise<void> } {
@@ -54,7 +57,9 @@ export function createWebhookTransport({
     async post({ tenant, url: text, id, body, secrets, timeoutMs, signal }) {
       const url = readUrl(text);
       if (typeof url === 'string') return unanswered('OUTBOUND_FORBIDDEN');
-      const answer = await pools.get(`${tenant} webhooks`, url);
+      const own = await outboundOf(tenant).catch(() => null);
+      if (own === null) return unanswered('UNREACHABLE'); // it is tried again
+      const answer = await pools.get(`${tenant} webhooks`, url, own);
       if (!answer.ok) return unanswered(answer.code);
       const at = new Date(); // (K2)
       const signatures = secrets.map((secret) => signatureBy(secret, id, at, body)); // (K1)
@@ -75,14 +80,15 @@ export function createWebhookTransport({
       return { answered: true, status: outcome.status, aborts: outcome.headers[deliveryHeader] === abortMessage };
     },
 
-    async judge(text) {
+    async judge(text, tenant) {
       const url = readUrl(text);
       if (typeof url === 'string') return { ok: false, detail: url };
-      const verdict = await guard.check(url);
+      const { rules: own } = await outboundOf(tenant);
+      const verdict = await guard.check(url, own);
       if (verdict.ok) return { ok: true };
       if (verdict.code !== 'NAME_NOT_RESOLVED') return { ok: false, detail: verdict.detail };
       const isPlain = url.protocol === 'http:';
-      if (!isPlain || namesPlainHost(rules, url)) return { ok: true };
+      if (!isPlain || namesPlainHost([...rules, ...own], url)) return { ok: true };
       return { ok: false, detail: 'plain http needs a rule in DORMOUSE_OUTBOUND_ALLOW for its host' }; // (K4)
     },
 

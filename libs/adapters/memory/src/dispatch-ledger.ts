@@ -33,6 +33,11 @@ export function createDispatchLedger({ entries, attempts }: LedgerStore, passage
         entries.set(rowOf(key, subject), { ...entry, nonce, claimedAt: at });
         return true;
       }),
+    unclaim: (key, subject, nonce) =>
+      passage.write('ledger.unclaim', subject, () => {
+        const entry = entries.get(rowOf(key, subject));
+        if (entry?.nonce === nonce && entry.outcome === null) entries.delete(rowOf(key, subject));
+      }),
     settle: (key, subject, outcome, detail, attempt) =>
       passage.write('ledger.settle', subject, () => {
         if (attempt !== undefined) add(key, attempt);

@@ -4,6 +4,8 @@ import type {
   Agents,
   ApiKey,
   ApiKeys,
+  HeldBy,
+  HeldGroup,
   HeldThread,
   HeldThreads,
   SealedSecret,
@@ -30,7 +32,9 @@ export interface RegistryStore {
   readonly apiKeys: Map<string, ApiKey>;
   readonly tenants: Map<string, TenantRecord>;
   readonly userCredentials: Map<string, UserCredential>;
-  readonly held: { readonly threads: Map<string, HeldThread>; marks: number };
+  readonly held: { readonly threads: Map<string, HeldThread & HeldGroup>; marks: number };
+  /** Tenants with the names of their paused agents. */
+  readonly pausedAgents: Map<string, ReadonlySet<string>>;
 }
 
 export const createRegistryStore = (): RegistryStore => ({
@@ -43,12 +47,18 @@ export const createRegistryStore = (): RegistryStore => ({
   tenants: new Map(),
   userCredentials: new Map(),
   held: { threads: new Map(), marks: 0 },
+  pausedAgents: new Map(),
 });
 
 const byName = (left: { readonly name: string }, right: { readonly name: string }): number =>
   left.name < right.name ? -1 : 1;
 
-export function createAgents({ agents }: RegistryStore, passage: Passage): Agents {
+export function createAgents({ agents, pausedAgents }: RegistryStore, passage: Passage): Agents {
+  const pausedOf = (tenant: string): ReadonlySet<string> => pausedAgents.get(tenant) ?? new Set();
+  function setPaused(tenant: string, name: string, isPaused: boolean): void {
+    const others = [...pausedOf(tenant)].filter((other) => other !== name);
+    pausedAgents.set(tenant, new Set(isPaused ? [...others, name] : others));
+  }
   const versions = (tenant: string, nameOrId: string): readonly Agent[] =>
     agents
       .filter((agent) => agent.tenant === tenant && (agent.name === nameOrId || agent.id === nameOrId))
@@ -79,8 +89,12 @@ export function createAgents({ agents }: RegistryStore, passage: Passage): Agent
         const kept = agents.filter((agent) => agent.tenant !== tenant || agent.name !== name);
         const removed = kept.length < agents.length;
         agents.splice(0, agents.length, ...kept);
+        setPaused(tenant, name, false);
         return removed;
       }),
+    setPaused: (tenant, name, isPaused) =>
+      passage.write('agents.setPaused', name, () => setPaused(tenant, name, isPaused)),
+    paused: (tenant) => passage.read('agents.paused', tenant, () => [...pausedOf(tenant)].toSorted()),
   };
 }
 
@@ -198,28 +212,30 @@ export function createTenants({ tenants }: RegistryStore, passage: Passage): Ten
 }
 
 export function createHeldThreads({ held }: RegistryStore, passage: Passage): HeldThreads {
-  const nameOf = (tenant: string, thread: string): string => `${tenant}:${thread}`;
+  const nameOf = (tenant: string, thread: string, by: HeldBy): string => JSON.stringify([tenant, thread, by]);
   return {
-    hold: ({ tenant, thread }) =>
+    hold: ({ tenant, thread }, by) =>
       passage.write('heldThreads.hold', thread, () => {
         held.marks += 1;
-        held.threads.set(nameOf(tenant, thread), { tenant, thread, mark: held.marks });
+        held.threads.set(nameOf(tenant, thread, by), { tenant, thread, by, mark: held.marks });
       }),
-    tenants: () =>
-      passage.read('heldThreads.tenants', '', () => [
-        ...new Set([...held.threads.values()].map(({ tenant }) => tenant)),
-      ]),
-    list: (tenant, after, limit) =>
-      passage.read('heldThreads.list', tenant, () =>
+    groups: () =>
+      passage.read('heldThreads.groups', '', () => {
+        const groups = [...held.threads.values()].map(({ tenant, by }) => [`${tenant} ${by}`, { tenant, by }] as const);
+        return [...new Map(groups).values()];
+      }),
+    list: (group, after, limit) =>
+      passage.read('heldThreads.list', group.tenant, () =>
         [...held.threads.values()]
-          .filter((each) => each.tenant === tenant && (after === null || each.thread > after))
+          .filter(({ tenant, by, thread }) => tenant === group.tenant && by === group.by && thread > (after ?? ''))
           .toSorted((left, right) => (left.thread < right.thread ? -1 : 1))
-          .slice(0, limit),
+          .slice(0, limit)
+          .map(({ tenant, thread, mark }) => ({ tenant, thread, mark })),
       ),
     remove: ({ tenant, thread, mark }) =>
       passage.write('heldThreads.remove', thread, () => {
-        const name = nameOf(tenant, thread);
-        if (held.threads.get(name)?.mark === mark) held.threads.delete(name);
+        for (const [name, each] of held.threads)
+          if (each.tenant === tenant && each.thread === thread && each.mark === mark) held.threads.delete(name);
       }),
   };
 }

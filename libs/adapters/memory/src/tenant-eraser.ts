@@ -65,6 +65,7 @@ function erase(durable: Erasable, tenant: string): number {
   ] as readonly Map<string, unknown>[];
   for (const map of byName) for (const name of map.keys()) if (isNameOf(name, tenant) && map.delete(name)) rows += 1;
   if (durable.auditLog.delete(tenant)) rows += 1;
+  if (registry.pausedAgents.delete(tenant)) rows += 1;
   for (const [hash, key] of registry.apiKeys) if (isOf(key) && registry.apiKeys.delete(hash)) rows += 1;
   const kept = registry.agents.filter((agent) => !isOf(agent));
   rows += registry.agents.length - kept.length;

@@ -79,7 +79,7 @@ async function hosted(
   tenant: string,
   provider: HostedProvider,
 ): Promise<OfferedProvider> {
-  const { environment } = dependencies;
+  const { environment, fetch, fetchOf = () => fetch } = dependencies;
   const baseUrl = standardBaseUrl(environment, provider);
   const offered = { provider, baseUrl, models: [] };
   const secret = await dependencies.secret(tenant, provider, new URL(baseUrl).origin).catch(unusable);
@@ -89,7 +89,7 @@ async function hosted(
     return { ...offered, key: 'missing', detail: `set a key with \`dormouse secrets set ${provider}\`` };
   const found = { ...offered, key: secret === null ? 'environment' : 'secret' } as const;
   try {
-    return { ...found, detail: null, models: await listed(dependencies.fetch, provider, baseUrl, key) };
+    return { ...found, detail: null, models: await listed(fetchOf(tenant), provider, baseUrl, key) };
   } catch (error) {
     return { ...found, detail: toModelFault(error, [key]).message }; // (C1)
   }

@@ -14,6 +14,8 @@ export type ProviderEnvironment = Readonly<Partial<Record<HostedProvider, Hosted
 export interface ModelDependencies {
   /** Sends its requests through the outbound guard. */
   readonly fetch: typeof globalThis.fetch;
+  /** The same for requests of a tenant, one function for each. Default: `fetch`. */
+  readonly fetchOf?: (tenant: string) => typeof globalThis.fetch;
   /** The secret's value; null when there is none of this name. @throws Fault when it may not be sent to `origin`. */
   readonly secret: (tenant: string, name: string, origin: string) => Promise<string | null>;
   /** Of the process; empty in a cluster, where one process serves many tenants. */

@@ -40,7 +40,8 @@ export function createModel(dependencies: ModelDependencies): Model {
           retryable: false,
         });
       }
-      return providers[provider](dependencies, request);
+      const { fetch, fetchOf = () => fetch } = dependencies;
+      return providers[provider]({ ...dependencies, fetch: fetchOf(request.tenant) }, request);
     },
   };
 }

@@ -47,7 +47,13 @@ export interface paths {
         delete: operations["deleteAgent"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Pause an agent, or let it go on; everywhere within two seconds
+         * @description While it is paused, messages, results and events are taken and wait; a completion that runs is broken off and asked for again. What stops a thread works.
+         *
+         *     Needs a key with the scope `tenant:admin`.
+         */
+        patch: operations["patchAgent"];
         trace?: never;
     };
     "/v1/agents/{name}/versions/{n}": {
@@ -806,6 +812,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/threads:batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Interrupt or close all threads of a filter; `dry_run` counts them alone
+         * @description Asked again with its `Idempotency-Key` it asks no thread twice. Closed threads are not counted, nor idle ones by `interrupt`.
+         *
+         *     Needs a key with the scope `threads:write`.
+         */
+        post: operations["batchThreads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/threads/{id}": {
         parameters: {
             query?: never;
@@ -1392,8 +1420,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send it nothing until it is resumed, within a second; calls meanwhile end with an error
-         * @description Needs a key with the scope `tenant:admin`.
+         * Send it nothing until it is resumed, within a second; calls meanwhile wait
+         * @description Calls wait, and are sent once it is resumed; their own time limits go on. Results of what was sent before are taken. New threads have the tools that it had.
+         *
+         *     Needs a key with the scope `tenant:admin`.
          */
         post: operations["pauseToolServer"];
         delete?: never;
@@ -1434,7 +1464,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send to it again
+         * Send to it again; calls that waited go on
          * @description Needs a key with the scope `tenant:admin`.
          */
         post: operations["resumeToolServer"];
@@ -1828,10 +1858,23 @@ export interface components {
             name: string;
             /** @description How the agent behaves. */
             policies: components["schemas"]["Policies"];
+            /**
+             * @description Of the agent, whichever version this is.
+             * @enum {string}
+             */
+            state: "active" | "paused";
             /** @description Names of the tool servers whose tools the model is offered. */
             tool_servers: string[];
             /** @description Number of the version, from 1. */
             version: number;
+        };
+        /** @description The state; everything else is a new version. */
+        AgentPatch: {
+            /**
+             * @description `paused` asks no model and sends no call for its threads, of every version; messages, results and events are taken and wait. `active` goes on with all of them.
+             * @enum {string}
+             */
+            state: "active" | "paused";
         };
         /** @description As clients of AG-UI send it: `threadId` is the thread’s `external_id`. Of `messages` only the last one of the user is used; tools, state and context of the page are ignored. `resume` answers all interrupts of the run before. */
         AgUiRunInput: {
@@ -3404,13 +3447,13 @@ export interface components {
             name?: string;
             /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
             origins?: string[];
-            /** @description Destinations it may be connected to, beside public ones. Kept, and not in force in this version. */
+            /** @description Destinations it may be connected to, beside public ones over https and those of `DORMOUSE_OUTBOUND_ALLOW`; entries are written as in that setting. Never the machine itself, metadata services or link-local addresses. */
             outbound_allow?: string[];
             /** @description Limits of the tenant, over all processes. */
             quotas?: components["schemas"]["TenantQuotaChanges"];
             /** @description Days after which closed threads may be deleted; null for never. Kept, and not in force in this version. */
             retention_days?: number | null;
-            /** @description Whether its contents may be in traces. Kept, and not in force in this version. */
+            /** @description Whether what its users, models and tools say is in traces; where `DORMOUSE_TRACE_CONTENT` is `true`, it is for every tenant. */
             trace_content?: boolean;
             /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
             weight?: number;
@@ -3849,7 +3892,7 @@ export interface components {
             id: string;
             /** @description Its name. */
             name: string;
-            /** @description Whether calls are withheld. */
+            /** @description Whether it is paused: the same as `state`. */
             paused: boolean;
             /** @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any. */
             pinned_sha256: string | null;
@@ -3858,6 +3901,11 @@ export interface components {
              * @enum {string}
              */
             propagate_trace: "same" | "fresh" | "none";
+            /**
+             * @description `paused`: nothing is sent to it, and its calls wait.
+             * @enum {string}
+             */
+            state: "active" | "paused";
             /** @description Whether the tool server’s own word that a tool is harmless counts. */
             trust_annotations: boolean;
             /**
@@ -4380,7 +4428,7 @@ export interface components {
             name: string;
             /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
             origins: string[];
-            /** @description Destinations it may be connected to, beside public ones. Kept, and not in force in this version. */
+            /** @description Destinations it may be connected to, beside public ones over https and those of `DORMOUSE_OUTBOUND_ALLOW`; entries are written as in that setting. Never the machine itself, metadata services or link-local addresses. */
             outbound_allow: string[];
             /** @description Limits of the tenant, over all processes. */
             quotas: components["schemas"]["TenantQuotas"];
@@ -4391,7 +4439,7 @@ export interface components {
              * @enum {string}
              */
             state: "active" | "suspended" | "deleting";
-            /** @description Whether its contents may be in traces. Kept, and not in force in this version. */
+            /** @description Whether what its users, models and tools say is in traces; where `DORMOUSE_TRACE_CONTENT` is `true`, it is for every tenant. */
             trace_content: boolean;
             /**
              * Format: date-time
@@ -4443,7 +4491,7 @@ export interface components {
             name?: string;
             /** @description Origins, such as `https://api.example.com`, that the value may be sent to. */
             origins?: string[];
-            /** @description Destinations it may be connected to, beside public ones. Kept, and not in force in this version. */
+            /** @description Destinations it may be connected to, beside public ones over https and those of `DORMOUSE_OUTBOUND_ALLOW`; entries are written as in that setting. Never the machine itself, metadata services or link-local addresses. */
             outbound_allow?: string[];
             /** @description Limits of the tenant, over all processes. */
             quotas?: components["schemas"]["TenantQuotaChanges"];
@@ -4454,7 +4502,7 @@ export interface components {
              * @enum {string}
              */
             state?: "active" | "suspended";
-            /** @description Whether its contents may be in traces. Kept, and not in force in this version. */
+            /** @description Whether what its users, models and tools say is in traces; where `DORMOUSE_TRACE_CONTENT` is `true`, it is for every tenant. */
             trace_content?: boolean;
             /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
             weight?: number;
@@ -4678,6 +4726,63 @@ export interface components {
             waiting: string | null;
             /** @description What it waits for. */
             waiting_on: components["schemas"]["WaitingOn"][];
+        };
+        /** @description What all threads of a filter are asked. */
+        ThreadBatch: {
+            /**
+             * @description What each of them is asked: as by its own `interrupt` or `close`.
+             * @enum {string}
+             */
+            action: "interrupt" | "close";
+            /**
+             * @description `next_cursor` of the answer before; null for the beginning.
+             * @default null
+             */
+            cursor?: string | null;
+            /**
+             * @description Whether the threads are counted alone.
+             * @default false
+             */
+            dry_run?: boolean;
+            /** @description Which threads. */
+            filter: components["schemas"]["ThreadBatchFilter"];
+        };
+        /** @description As in the list of threads; an empty one is for all threads. */
+        ThreadBatchFilter: {
+            /** @description Name of the agent. */
+            agent?: string;
+            /**
+             * Format: date-time
+             * @description Only what was created after this time.
+             */
+            created_after?: string;
+            /** @description Your own id of the thread, unique in the tenant. */
+            external_id?: string;
+            /** @description Labels of your own: at most 50, names of 100 and values of 1000 characters. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description Id of the thread that opened it; null for a root. */
+            parent?: string;
+            /**
+             * @description `opening`, `parked`, `closed`, `thinking`, `waiting` or `idle`; the first of these that holds.
+             * @enum {string}
+             */
+            status?: "opening" | "parked" | "closed" | "thinking" | "waiting" | "idle";
+            /**
+             * Format: date-time
+             * @description Only what changed after this time.
+             */
+            updated_after?: string;
+            /** @description The end user; null for none. */
+            user_id?: string;
+        };
+        /** @description How many threads were asked. */
+        ThreadBatchOutcome: {
+            /** @description Threads that were asked, or would be: those of the filter that the action changes something of. */
+            matched: number;
+            /** @description Null when all are done; else the `cursor` of the next request: one takes at most 10 000 threads. */
+            next_cursor: string | null;
         };
         /** @description The last event: the thread takes nothing more. */
         ThreadClosedEvent: {
@@ -5227,7 +5332,7 @@ export interface components {
             id: string;
             /** @description Its name. */
             name: string;
-            /** @description Whether calls are withheld. */
+            /** @description Whether it is paused: the same as `state`. */
             paused: boolean;
             /** @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any. */
             pinned_sha256: string | null;
@@ -5236,6 +5341,11 @@ export interface components {
              * @enum {string}
              */
             propagate_trace: "same" | "fresh" | "none";
+            /**
+             * @description `paused`: nothing is sent to it, and its calls wait.
+             * @enum {string}
+             */
+            state: "active" | "paused";
             /** @description Whether the tool server’s own word that a tool is harmless counts. */
             trust_annotations: boolean;
             /**
@@ -5270,7 +5380,7 @@ export interface components {
             id: string;
             /** @description Its name. */
             name: string;
-            /** @description Whether calls are withheld. */
+            /** @description Whether it is paused: the same as `state`. */
             paused: boolean;
             /** @description Hash of the only manifest that is accepted, as RFC 8785 canonical JSON; null for any. */
             pinned_sha256: string | null;
@@ -5279,6 +5389,11 @@ export interface components {
              * @enum {string}
              */
             propagate_trace: "same" | "fresh" | "none";
+            /**
+             * @description `paused`: nothing is sent to it, and its calls wait.
+             * @enum {string}
+             */
+            state: "active" | "paused";
             /** @description Whether the tool server’s own word that a tool is harmless counts. */
             trust_annotations: boolean;
             /**
@@ -5342,6 +5457,11 @@ export interface components {
              * @enum {string}
              */
             propagate_trace?: "same" | "fresh" | "none";
+            /**
+             * @description `paused` sends nothing to it until it is `active` again; its calls wait.
+             * @enum {string}
+             */
+            state?: "active" | "paused";
             /** @description Whether the tool server’s own word that a tool is harmless counts. */
             trust_annotations?: boolean;
         };
@@ -6407,7 +6527,8 @@ export interface operations {
                      *         "tokens_per_day_max": null,
                      *         "event_wait_ms_max": 60000,
                      *         "callback_ttl_s": null
-                     *       }
+                     *       },
+                     *       "state": "active"
                      *     }
                      */
                     "application/json": components["schemas"]["Agent"];
@@ -6505,6 +6626,64 @@ export interface operations {
             404: components["responses"]["NOT_FOUND"];
             409: components["responses"]["AGENT_IN_USE"];
             412: components["responses"]["PRECONDITION_FAILED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patchAgent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An `ETag` of an answer before: the request is carried out only if nothing has changed since. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description Name or id of the agent. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "paused"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AgentPatch"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP"];
             429: components["responses"]["RATE_LIMITED"];
             503: components["responses"]["UNAVAILABLE"];
             /** @description Any other problem. */
@@ -8921,6 +9100,76 @@ export interface operations {
             };
         };
     };
+    batchThreads: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request once for ever. Another body with the same key is refused.
+                 * @example order-4711
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "close",
+                 *       "filter": {
+                 *         "agent": "weather",
+                 *         "metadata": {
+                 *           "channel": "web"
+                 *         }
+                 *       },
+                 *       "dry_run": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ThreadBatch"];
+            };
+        };
+        responses: {
+            /** @description It was taken, and is in the thread’s log soon. */
+            202: {
+                headers: {
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "matched": 12,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThreadBatchOutcome"];
+                };
+            };
+            400: components["responses"]["INVALID_JSON"];
+            401: components["responses"]["UNAUTHENTICATED"];
+            403: components["responses"]["FORBIDDEN"];
+            409: components["responses"]["IDEMPOTENCY_IN_PROGRESS"];
+            413: components["responses"]["BODY_TOO_LARGE"];
+            415: components["responses"]["UNSUPPORTED_MEDIA_TYPE"];
+            422: components["responses"]["INVALID_BODY-UNKNOWN_FIELD-BODY_TOO_DEEP-IDEMPOTENCY_KEY_REUSED"];
+            429: components["responses"]["RATE_LIMITED"];
+            503: components["responses"]["UNAVAILABLE"];
+            /** @description Any other problem. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getThread: {
         parameters: {
             query?: {
@@ -10701,6 +10950,7 @@ export interface operations {
                      *       "pinned_sha256": null,
                      *       "propagate_trace": "same",
                      *       "paused": false,
+                     *       "state": "active",
                      *       "warnings": []
                      *     }
                      */
@@ -10860,7 +11110,8 @@ export interface operations {
                      *       "trust_annotations": false,
                      *       "pinned_sha256": null,
                      *       "propagate_trace": "same",
-                     *       "paused": false
+                     *       "paused": false,
+                     *       "state": "active"
                      *     }
                      */
                     "application/json": components["schemas"]["ToolServer"];

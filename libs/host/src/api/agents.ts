@@ -134,6 +134,8 @@ export const newAgent = z
   })
   .meta({ id: 'NewAgent', description: 'Only `name` and `model` are required.' });
 
+const state = z.enum(['active', 'paused']);
+
 export const agent = z
   .object({
     id: z.string(),
@@ -154,8 +156,18 @@ export const agent = z
     tool_servers: z.array(z.string()),
     policies: agentPolicies,
     limits: agentLimits,
+    state: says(state, 'Of the agent, whichever version this is.'),
   })
   .meta({ id: 'Agent', description: 'One immutable version of an agent.' });
+
+export const agentPatch = z
+  .strictObject({
+    state: says(
+      state,
+      '`paused` asks no model and sends no call for its threads, of every version; messages, results and events are taken and wait. `active` goes on with all of them.',
+    ),
+  })
+  .meta({ id: 'AgentPatch', description: 'The state; everything else is a new version.' });
 
 const tag = 'agents';
 
@@ -201,6 +213,18 @@ export const agentOperations = {
     access: reader,
     answers: { 200: agent },
   }),
+  patch: operation({
+    id: 'patchAgent',
+    method: 'PATCH',
+    path: '/v1/agents/{name}',
+    tag,
+    summary: 'Pause an agent, or let it go on; everywhere within two seconds',
+    access: admin,
+    audit: { action: patchAction, target: '{name}' },
+    body: agentPatch,
+    answers: { 200: agent },
+    problems: ['PRECONDITION_FAILED'],
+  }),
   remove: operation({
     id: 'deleteAgent',
     method: 'DELETE',
@@ -213,3 +237,8 @@ export const agentOperations = {
     problems: ['AGENT_IN_USE', 'PRECONDITION_FAILED'],
   }),
 };
+
+/** What a patch is in the audit. */
+function patchAction(body: unknown): 'agent.paused' | 'agent.resumed' {
+  return (body as { readonly state: string }).state === 'paused' ? 'agent.paused' : 'agent.resumed';
+}

@@ -20,8 +20,8 @@ export interface Access {
 }
 
 export interface Audited {
-  /** Or how it follows from the body. */
-  readonly action: AuditAction | ((body: unknown) => AuditAction);
+  /** Or how it follows from the body; null for what is not recorded. */
+  readonly action: AuditAction | ((body: unknown) => AuditAction | null);
   /** As in `location`: `{{member}}` of the answer, `{parameter}` of the path. Absent where there is none. */
   readonly target?: string;
 }

@@ -1,6 +1,6 @@
 // Tenants of an installation, managed with the platform key: requests, answers and operations.
 import { z } from 'zod';
-import { parseOutboundAllow } from '@dormouse/adapter-http';
+import { tenantEntryProblem } from '@dormouse/adapter-http';
 import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { listOf, listQuery, shortText, time } from './field.ts';
 import { operation } from './operation.ts';
@@ -38,7 +38,15 @@ const origins = z
   .max(100);
 
 const outboundAllow = z
-  .array(z.string().max(300).refine(isRule, 'must be [http://](host-suffix | CIDR)[:port]'))
+  .array(
+    z
+      .string()
+      .max(300)
+      .superRefine((text, context) => {
+        const problem = tenantEntryProblem(text);
+        if (problem !== null) context.addIssue({ code: 'custom', message: problem, input: text });
+      }),
+  )
   .max(100);
 
 const fields = {
@@ -150,8 +158,4 @@ function patchAction(body: unknown): 'tenant.suspended' | 'tenant.resumed' | 'te
 
 function isOrigin(text: string): boolean {
   return !text.includes(',') && text.trim() !== '' && parseAllowedOrigins(text).problems.length === 0;
-}
-
-function isRule(text: string): boolean {
-  return !text.includes(',') && text.trim() !== '' && parseOutboundAllow(text).problems.length === 0;
 }

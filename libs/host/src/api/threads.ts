@@ -128,6 +128,40 @@ export const forkRequest = z
 
 export const interruption = z.strictObject({ include_human: z.boolean().default(false) }).meta({ id: 'Interruption' });
 
+const batchFilter = z
+  .strictObject({
+    status: z.enum(statuses),
+    agent: z.string().max(200),
+    parent: z.string().max(200),
+    user_id: z.string().max(200),
+    external_id: z.string().max(200),
+    metadata,
+    created_after: time.transform((text) => Date.parse(text)),
+    updated_after: time.transform((text) => Date.parse(text)),
+  })
+  .partial()
+  .meta({ id: 'ThreadBatchFilter', description: 'As in the list of threads; an empty one is for all threads.' });
+
+export const threadBatch = z
+  .strictObject({
+    action: z.enum(['interrupt', 'close']),
+    filter: batchFilter,
+    dry_run: z.boolean().default(false),
+    cursor: z.string().max(2_000).nullable().default(null),
+  })
+  .meta({ id: 'ThreadBatch' });
+
+export const batchOutcome = z
+  .object({
+    matched: z.int().meta({
+      description: 'Threads that were asked, or would be: those of the filter that the action changes something of.',
+    }),
+    next_cursor: z.string().nullable().meta({
+      description: 'Null when all are done; else the `cursor` of the next request: one takes at most 10 000 threads.',
+    }),
+  })
+  .meta({ id: 'ThreadBatchOutcome' });
+
 const tag = 'threads';
 
 /** The requests that take no body; all of them are recorded, also by a closed thread. */
@@ -201,6 +235,17 @@ export const threadOperations = {
     answers: { 201: thread },
     location: '/v1/threads/{{id}}',
   }),
+  batch: operation({
+    id: 'batchThreads',
+    method: 'POST',
+    path: '/v1/threads:batch',
+    tag,
+    summary: 'Interrupt or close all threads of a filter; `dry_run` counts them alone',
+    access: threadWriter,
+    audit: { action: batchAction },
+    body: threadBatch,
+    answers: { 202: batchOutcome },
+  }),
   interrupt: operation({
     ...request('interruptThread', 'interrupt', 'Stop the turn: the model, and the calls it waits for'),
     body: interruption,
@@ -209,3 +254,10 @@ export const threadOperations = {
   retry: request('retryThread', 'retry', 'Ask the model again after a failure'),
   close: request('closeThread', 'close', 'End the thread for good'),
 };
+
+/** What a batch is in the audit; a dry run is nothing. */
+function batchAction(body: unknown): 'threads.interrupted' | 'threads.closed' | null {
+  const { action, dry_run: isDryRun } = body as { readonly action: string; readonly dry_run?: boolean };
+  if (isDryRun === true) return null;
+  return action === 'close' ? 'threads.closed' : 'threads.interrupted';
+}

@@ -34,8 +34,10 @@ export const newToolServer = z
   })
   .meta({ id: 'NewToolServer' });
 
+const state = z.enum(['active', 'paused']);
+
 export const toolServerPatch = z
-  .strictObject({ base_url: httpUrl, ...settings })
+  .strictObject({ base_url: httpUrl, ...settings, state })
   .partial()
   .meta({ id: 'ToolServerPatch' });
 
@@ -53,6 +55,7 @@ export const toolServer = z
     pinned_sha256: z.string().nullable(),
     propagate_trace: settings.propagate_trace,
     paused: z.boolean(),
+    state,
   })
   .meta({ id: 'ToolServer' });
 
@@ -161,7 +164,7 @@ export const toolServerOperations = {
     tag,
     summary: 'Change a registration; calls follow it within a second',
     access: admin,
-    audit: { action: 'tool_server.changed', target: '{name}' },
+    audit: { action: patchAction, target: '{name}' },
     body: toolServerPatch,
     answers: { 200: toolServer },
     problems: ['PRECONDITION_FAILED'],
@@ -202,7 +205,7 @@ export const toolServerOperations = {
     method: 'POST',
     path: '/v1/tool-servers/{name}/pause',
     tag,
-    summary: 'Send it nothing until it is resumed, within a second; calls meanwhile end with an error',
+    summary: 'Send it nothing until it is resumed, within a second; calls meanwhile wait',
     access: admin,
     audit: { action: 'tool_server.paused', target: '{name}' },
     answers: { 200: toolServer },
@@ -213,10 +216,17 @@ export const toolServerOperations = {
     method: 'POST',
     path: '/v1/tool-servers/{name}/resume',
     tag,
-    summary: 'Send to it again',
+    summary: 'Send to it again; calls that waited go on',
     access: admin,
     audit: { action: 'tool_server.resumed', target: '{name}' },
     answers: { 200: toolServer },
     problems: ['PRECONDITION_FAILED'],
   }),
 };
+
+/** What a patch is in the audit. */
+function patchAction(body: unknown): 'tool_server.paused' | 'tool_server.resumed' | 'tool_server.changed' {
+  const { state: wanted } = body as { readonly state?: string };
+  if (wanted === undefined) return 'tool_server.changed';
+  return wanted === 'paused' ? 'tool_server.paused' : 'tool_server.resumed';
+}

@@ -24,10 +24,14 @@ import {
   type WebhookTransport,
 } from '@dormouse/ports';
 import {
+  createContentSwitch,
+  createTenantRecords,
   createUserTokens,
   inputBusWithSpans,
   type ReadDocument,
+  type TenantRecords,
   tracedTransport,
+  tracerWithSwitch,
   type Tracing,
   workBusWithSpans,
 } from '@dormouse/runtime';
@@ -41,6 +45,7 @@ import type { KeyRing, MasterKey } from './key-ring.ts';
 import { createReadDocument } from './read-document.ts';
 import { createSealer, type SealKey, type SealKeys, secretFinder, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
+import { createTenantOutbound } from './tenant-outbound.ts';
 import { observeThreads } from './thread-gauges.ts';
 import { type Need, openTopology, type Topology, type TopologyTraits } from './topology.ts';
 
@@ -48,6 +53,8 @@ const documentBytesMax = 1_048_576;
 
 export interface Platform {
   readonly stores: Stores;
+  /** One of each process: what asks for a tenant's record reads it once for all. */
+  readonly records: TenantRecords;
   readonly traits: TopologyTraits;
   readonly transport: ToolTransport;
   readonly webhookTransport: WebhookTransport;
@@ -88,11 +95,15 @@ export async function openPlatform(
   metrics: Metrics = noMetrics,
 ): Promise<Platform> {
   const clock = createProcessClock();
-  const tracer = await openTracer({ service, version, env: standardVariables(), logger, metrics });
-  const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, withContent: config.TRACE_CONTENT };
+  const spans = await openTracer({ service, version, env: standardVariables(), logger, metrics });
   const topology = await openTopology(config, clock, logger, metrics);
   observeBuses(metrics, () => topology.load());
   const { keys, traits } = topology;
+  const records = createTenantRecords({ ...topology.stores, clock });
+  const contents = createContentSwitch(records, config.TRACE_CONTENT);
+  const tracer = tracerWithSwitch(spans, contents);
+  const mayHaveContent = (tenant: string): boolean => contents.mayHave(tenant);
+  const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, mayHaveContent };
   const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
   observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const sealer = createSealer(sealKeysOf(keys, clock));
@@ -101,17 +112,19 @@ export async function openPlatform(
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
   const outboundAllow = parseOutboundAllow(rules).rules;
   const small = { connectionsPerOriginMax: 8, responseBytesMax: documentBytesMax };
-  const documents = createGuardedFetch({ outboundAllow, ...small });
-  const refreshGrant = createRefreshGrant(documents.fetch);
+  const outboundOf = createTenantOutbound(records);
+  const documents = createGuardedFetch({ outboundAllow, outboundOf, ...small });
+  const refreshGrant = createRefreshGrant(documents.fetchOf);
   const userToken = createUserTokens({ ...stores, sealer, clock, entropy: systemEntropy, logger, refreshGrant });
-  const guarded = createToolTransport({ outboundAllow, secrets: secret, userToken });
+  const guarded = createToolTransport({ outboundAllow, outboundOf, secrets: secret, userToken });
   const transport = tracedTransport(guarded, tracing);
-  const webhookTransport = createWebhookTransport({ outboundAllow });
+  const webhookTransport = createWebhookTransport({ outboundAllow, outboundOf });
   // The processor's own limits of a completion end it, by the signal of its request.
-  const outbound = createGuardedFetch({ outboundAllow, headersTimeoutMs: 0, bodyTimeoutMs: 0 });
+  const outbound = createGuardedFetch({ outboundAllow, outboundOf, headersTimeoutMs: 0, bodyTimeoutMs: 0 });
   const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
   const environment = traits.hasBroker === true ? {} : providerEnvironment();
-  const asked = { fetch: outbound.fetch, secret: findSecret, environment, blob, clock };
+  const { fetch, fetchOf } = outbound;
+  const asked = { fetch, fetchOf, secret: findSecret, environment, blob, clock };
   const model = createModel(asked);
   const models = createModelCatalog(asked);
   const argumentValidator = createArgumentValidator(logger);
@@ -119,11 +132,11 @@ export async function openPlatform(
     const clients = [guarded.close(), outbound.close(), documents.close(), webhookTransport.close()];
     await Promise.all([...clients, argumentValidator.close()]); // (P3)
     await topology.close();
-    await tracer.close();
+    await spans.close();
   };
   return {
     ...{ stores, traits, transport, model, models, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
-    webhookTransport,
+    ...{ webhookTransport, records },
     readDocument: createReadDocument(documents.fetch),
     pin: topology.pin,
     reusableBytes: topology.reusableBytes,

@@ -37,6 +37,21 @@ export function dispatchLedgerContract(name: string, make: () => Promise<Dispatc
       });
     });
 
+    it('D1: a claim is given back by its winner alone, and not once there is an outcome', async () => {
+      const ledger = await open();
+      const key = freshKey();
+      await ledger.unclaim(key, call1, 'mine');
+      expect(await ledger.claim(key, call1, 'mine', 1_000)).toBe(true);
+      await ledger.unclaim(key, call1, 'theirs');
+      expect(await ledger.claim(key, call1, 'theirs', 2_000)).toBe(false);
+      await ledger.unclaim(key, call1, 'mine');
+      expect((await ledger.read(key, call1))?.nonce ?? null).toBeNull();
+      expect(await ledger.claim(key, call1, 'theirs', 3_000)).toBe(true);
+      await ledger.settle(key, call1, 'sent', '202');
+      await ledger.unclaim(key, call1, 'theirs');
+      expect(await ledger.read(key, call1)).toMatchObject({ nonce: 'theirs', outcome: 'sent' });
+    });
+
     it('D1: of many who claim at once exactly one wins', async () => {
       const ledger = await open();
       const key = freshKey();

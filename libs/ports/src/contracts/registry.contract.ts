@@ -4,6 +4,7 @@
 //   G2. Names and ids are both accepted where one of them is expected.
 //   G3. Lists are ordered by name, and their pages, one after the other, are the list.
 //   G4. Everything belongs to its tenant.
+//   G5. An agent is paused by its name, whatever its versions; a name that is given again begins unpaused.
 import { describe, expect, it } from 'vitest';
 import type {
   Agent,
@@ -115,6 +116,21 @@ export function agentsContract(name: string, make: () => Promise<UnderTest<Agent
       const tenant = freshTenant();
       const won = await Promise.all(Array.from({ length: 10 }, () => agents.insert(agentOf(tenant, 'support', 1))));
       expect(won.filter(Boolean)).toHaveLength(1);
+    });
+
+    it('G5: an agent is paused with all its versions, until it goes on or is removed', async () => {
+      const agents = await opened.get();
+      const [tenant, other] = [freshTenant(), freshTenant()];
+      await agents.insert(agentOf(tenant, 'support', 1));
+      for (const name of ['support', 'support', 'writer']) await agents.setPaused(tenant, name, true);
+      await agents.setPaused(other, 'reader', true);
+      expect(await agents.paused(tenant)).toEqual(['support', 'writer']);
+      await agents.setPaused(tenant, 'writer', false);
+      await agents.setPaused(tenant, 'writer', false);
+      expect(await agents.paused(tenant)).toEqual(['support']);
+      await agents.remove(tenant, 'support');
+      expect(await agents.paused(tenant)).toEqual([]);
+      expect(await agents.paused(other)).toEqual(['reader']);
     });
 
     it('G2: an id is as good as a name', async () => {

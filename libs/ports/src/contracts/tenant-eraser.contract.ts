@@ -56,7 +56,9 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
   await stores.ledger.claim(key, 'call_1', 'nonce', at);
   await stores.parked.park(key, 'why', at);
   await stores.revokedTokens.add({ ...key, id: 'tok_1' }, forEver);
-  await stores.heldThreads.hold(key);
+  await stores.heldThreads.hold(key, 'tenant');
+  await stores.heldThreads.hold(key, 'agent:support');
+  await stores.agents.setPaused(tenant, 'support', true);
   await stores.webhooks.insert({ ...webhook, tenant });
   await stores.webhookDeliveries.insert([{ ...delivery, tenant }]);
   await stores.webhookReaders.changed(tenant, '1');
@@ -88,7 +90,9 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.ledger.read(key, 'call_1')) !== null,
     (await stores.parked.mark(key)) !== null,
     (await stores.revokedTokens.among([{ ...key, id: 'tok_1' }])).length === 1,
-    (await stores.heldThreads.list(tenant, null, 1)).length === 1,
+    (await stores.heldThreads.list({ tenant, by: 'tenant' }, null, 1)).length === 1,
+    (await stores.heldThreads.list({ tenant, by: 'agent:support' }, null, 1)).length === 1,
+    (await stores.agents.paused(tenant)).length === 1,
     (await stores.webhooks.get(tenant, 'whk_1')) !== null,
     (await stores.webhookDeliveries.get({ tenant, webhook: 'whk_1', id: 'dlv_1' })) !== null,
     (await stores.webhookReaders.get(tenant)) !== null,

@@ -60,7 +60,7 @@ async function fill(stores: ThreadRemoverUnderTest, key: ThreadKey): Promise<voi
   });
   await stores.parked.park(key, 'why', at);
   await stores.parked.add(key, messageOf(`in-3-${thread}`), null, at);
-  await stores.heldThreads.hold(key);
+  await stores.heldThreads.hold(key, 'tenant');
   await stores.callbackCounts.put([{ ...key, toolCallId: 'call_1', reporter: 'one', duplicates: 1, refused: 0 }]);
   await stores.deliveries.claim({ tenant, id: `d-${thread}`, thread, at });
 }
@@ -103,7 +103,7 @@ async function found(stores: ThreadRemoverUnderTest, key: ThreadKey) {
       (await stores.ledger.read(key, 'call_1'))?.outcome === 'refused',
       (await stores.ledger.attempts(key, ['call_1'])).length === 1,
       (await stores.callbackCounts.read(key, ['call_1'])).length === 1,
-      (await stores.heldThreads.list(tenant, null, 1_000)).some((held) => held.thread === thread),
+      (await stores.heldThreads.list({ tenant, by: 'tenant' }, null, 1_000)).some((held) => held.thread === thread),
     ],
     kept: [
       (await stores.blobs.get(tenant, unnamed)) !== null,

@@ -53,6 +53,8 @@ export interface ToolServer {
   /** Absent means `same`, as in registrations of earlier versions. */
   readonly propagateTrace?: PropagateTrace;
   readonly paused: boolean;
+  /** When it was resumed the last time, milliseconds since the epoch. Absent: never. */
+  readonly resumedAt?: number;
 }
 
 /** A manifest that was fetched and found valid. */
@@ -89,7 +91,12 @@ export interface Agents {
   version(tenant: string, nameOrId: string, version: number): Promise<Agent | null>;
   /** Latest version of each, by name. */
   list(tenant: string, page: PageRequest): Promise<Page<Agent>>;
+  /** Of all versions; what pauses the agent goes with it. */
   remove(tenant: string, name: string): Promise<boolean>;
+  /** Pauses all versions of the agent, or lets them go on. Resolves when durable. */
+  setPaused(tenant: string, name: string, isPaused: boolean): Promise<void>;
+  /** Names of those that are paused, in order. */
+  paused(tenant: string): Promise<readonly string[]>;
 }
 
 export interface ToolServers {

@@ -1,7 +1,8 @@
 // The dispatcher's ledger: one record per call (or per notice and server), first outcome stays. (V7)
 //
 // Contract (contracts/dispatch-ledger.contract.ts):
-//   D1. `claim` is won by exactly one nonce for ever; a repeat with the winner's nonce wins again.
+//   D1. `claim` is won by exactly one nonce for ever, unless its winner gives it back; a repeat with the winner's nonce
+//       wins again.
 //   D2. The first outcome stays: `settle` answers the recorded outcome, even if another caller recorded it.
 //   D3. Claims and outcomes outlive every redelivery; attempts are kept as long as the thread's log.
 import type { ThreadKey } from '../log/thread-key.ts';
@@ -37,6 +38,8 @@ export interface DispatchLedger {
   read(key: ThreadKey, subject: string): Promise<LedgerEntry | null>;
   /** Resolves when durable: true when this nonce holds the claim. */
   claim(key: ThreadKey, subject: string, nonce: string, at: number): Promise<boolean>;
+  /** Gives this nonce's claim back, where there is no outcome: nothing was sent under it. Resolves when durable. */
+  unclaim(key: ThreadKey, subject: string, nonce: string): Promise<void>;
   /** Resolves when the outcome and the attempt behind it are durable; the attempt even if another outcome was first. */
   settle(
     key: ThreadKey,

@@ -42,8 +42,8 @@ export interface ToolTransport {
     readonly bytesMax: number;
   }): Promise<FetchOutcome>;
   /**
-   * Whether a request to this URL may leave at all; sends none. A name that cannot be resolved now may be resolved
-   * later and is no refusal. The detail names no address that a name resolved to.
+   * Whether a request of this tenant to this URL may leave at all; sends none. A name that cannot be resolved now may
+   * be resolved later and is no refusal. The detail names no address that a name resolved to.
    */
-  judge(url: string): Promise<UrlVerdict>;
+  judge(url: string, tenant: string): Promise<UrlVerdict>;
 }

@@ -22,5 +22,5 @@ export interface WebhookTransport {
   /** POSTs. Never throws for a network failure. */
   post(request: WebhookRequest): Promise<WebhookOutcome>;
   /** As `ToolTransport.judge`; a URL over plain http that no rule names is refused also while it has no address. */
-  judge(url: string): Promise<UrlVerdict>;
+  judge(url: string, tenant: string): Promise<UrlVerdict>;
 }

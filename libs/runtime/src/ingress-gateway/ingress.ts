@@ -37,6 +37,7 @@ import { createTenantRecords, type TenantRecords } from '../tenants/tenant-recor
 import { createRequestApi, type RequestApi } from './write/requests.ts';
 import { createSessionApi, type SessionApi } from './access/sessions.ts';
 import { createSecretApi, type SecretApi } from './registry/secrets.ts';
+import { createThreadBatches, type RunBatch } from './write/thread-batch.ts';
 import { createThreadLookup } from './write/thread-lookup.ts';
 import { createThreadPartsApi, type ThreadPartsApi } from './read/thread-parts.ts';
 import { createThreadTokens, type ThreadTokenPorts, type ThreadTokens } from './access/thread-token.ts';
@@ -122,6 +123,7 @@ export interface Ingress {
   readonly watchTurn: WatchTurn;
   readonly readable: ReadableApi;
   readonly requests: RequestApi;
+  readonly batch: RunBatch;
   readonly choices: ChoiceApi;
   readonly inbox: InboxApi;
   readonly answerLinks: AnswerLinkApi;
@@ -188,6 +190,7 @@ export function createIngress(given: IngressPorts): Ingress {
     watchTurn: (key, withinMs, signal) => watchTurn(ports.threads.keyOf(key), withinMs, signal),
     readable: createReadableApi(ports),
     requests,
+    batch: createThreadBatches({ ...given, requests }),
     choices,
     inbox,
     answerLinks: createAnswerLinkApi({ ...ports, links: createAnswerLinks(given), records, inbox, choices }),

@@ -24,6 +24,7 @@ export function measuredLedger(ledger: DispatchLedger, metrics: Metrics): Dispat
   return {
     read: (key, subject) => ledger.read(key, subject),
     claim: (key, subject, nonce, at) => ledger.claim(key, subject, nonce, at),
+    unclaim: (key, subject, nonce) => ledger.unclaim(key, subject, nonce),
     look: (key, toolCallId) => ledger.look(key, toolCallId),
     attempts: (key, toolCallIds) => ledger.attempts(key, toolCallIds),
     settle: (key, subject, outcome, detail, attempt) => {

@@ -5,6 +5,8 @@
 //       refuses it, or the time is over. R91
 //   W2. What cannot be delivered settles its call with an error: the tool would never answer.
 //   W3. The URL came from a tool server: it passes the outbound guard; credentials go to the registered origin only.
+//   W5. To a tool server that is paused nothing is posted: the answer is let go of, once its thread is marked, and it
+//       has its whole time again once the server goes on. (holding H1, H5)
 //   W4. An answer that was taken is not posted again, however often it is owed, nor is one that is under way. R94
 import {
   answerOwner,
@@ -21,6 +23,7 @@ import {
 import { encodeChoiceAnswer } from '@dormouse/protocol';
 import { type AnswerChoice, inputIds } from '@dormouse/thread';
 import { unsealed } from '../secrets/unsealed.ts';
+import type { Holding } from '../tenants/holding.ts';
 import { atAddress } from '../tool-dispatcher/registrations.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
@@ -37,10 +40,12 @@ export function createChoiceAnswers(deps: {
   readonly ledger: DispatchLedger;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: null. */
+  readonly holding?: Holding | null;
   readonly settings: { readonly noticeTimeoutMs: number; readonly answerRetryTotalMs: number };
   readonly signal: AbortSignal;
 }): ChoiceAnswers {
-  const { inputs, toolServers, transport, sealer, ledger, clock, logger, settings, signal } = deps;
+  const { inputs, toolServers, transport, sealer, ledger, clock, logger, settings, signal, holding = null } = deps;
 
   async function giveUp({ tenant, thread, trace, effect }: Owed<AnswerChoice>, why: string): Promise<void> {
     const { toolCallId, choiceId } = effect;
@@ -61,6 +66,7 @@ export function createChoiceAnswers(deps: {
     if ((await ledger.read(key, effect.id))?.outcome === 'sent') return; // (W4)
     const registered = await toolServers.get(tenant, effect.toolServer);
     if (registered === null) return giveUp(owed, `tool server "${effect.toolServer}" is not registered any more`);
+    if (registered.paused && holding !== null) return await holding.holdForServer(key, registered.name); // (W5)
     const url = unsealed(sealer, answerOwner(tenant, thread, effect.toolCallId), effect.answerTo);
     if (url === null) return giveUp(owed, 'its address is sealed with a master key that was removed'); // (W2)
     const outcome = await transport.post({
@@ -75,7 +81,8 @@ export function createChoiceAnswers(deps: {
       return void (await ledger.settle(key, effect.id, 'sent', String(outcome.status)));
     const why = outcome.sent ? `HTTP ${outcome.status}` : outcome.code;
     const isRefused = outcome.sent ? outcome.status < 500 : outcome.code === 'OUTBOUND_FORBIDDEN';
-    if (isRefused || clock.now() - owed.at >= settings.answerRetryTotalMs) return giveUp(owed, why);
+    const triedSince = Math.max(owed.at, registered.resumedAt ?? owed.at);
+    if (isRefused || clock.now() - triedSince >= settings.answerRetryTotalMs) return giveUp(owed, why);
     throw new Fault('UNAVAILABLE', `the answer to a choice was not taken: ${why}`);
   }
 

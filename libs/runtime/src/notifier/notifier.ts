@@ -7,8 +7,8 @@
 //   N2. Servers are notified concurrently; one that hangs, fails or is gone delays no other. R62, R67
 //   N3. The answer, whatever it is, is ignored. R63, R68
 //   N4. The address is the base URL of discovery, never the manifest's endpoint. R59, R64
-//   N5. Nothing is sent for a tenant that is not active: the notice is let go of, once its thread is
-//       marked. (holding H1)
+//   N5. Nothing is sent for a tenant that is not active, nor to a tool server that is paused: the notice is let go of,
+//       once its thread is marked. (holding H1, H5)
 import {
   Fault,
   type Clock,
@@ -75,6 +75,7 @@ export function createNotifier(deps: NotifierDeps): Service {
     if (registered === null) return deps.logger.info('notice_without_server', { tenant, thread, toolServer: name });
     const server = atAddress(registered, effect);
     const key: ThreadKey = { tenant, thread };
+    if (server.paused && holding !== null) return await holding.holdForServer(key, name); // (N5)
     const subject = `${effect.id}:${name}`;
     if (!(await deps.ledger.claim(key, subject, deps.entropy.nonce(), deps.clock.now()))) return; // (N1)
     const { path, body } = requestOf(notice);

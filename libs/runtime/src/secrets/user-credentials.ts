@@ -62,7 +62,7 @@ export function createUserCredentialApi(ports: UserCredentialPorts): UserCredent
       const server = await toolServers.get(tenant, given);
       if (server === null) return notFound('tool server');
       if (wanted.type === 'oauth2') {
-        const verdict = await transport.judge(wanted.tokenUrl);
+        const verdict = await transport.judge(wanted.tokenUrl, tenant);
         if (!verdict.ok) return invalid([{ pointer: '/token_url', detail: verdict.detail }]);
       }
       const { name: toolServer } = server;

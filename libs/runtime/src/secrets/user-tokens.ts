@@ -31,7 +31,7 @@ export interface RefreshedGrant {
 }
 
 /** Asks the provider. Null when it refuses this grant. @throws Fault when it does not answer, or may not be asked. */
-export type RefreshGrant = (grant: Grant) => Promise<RefreshedGrant | null>;
+export type RefreshGrant = (grant: Grant, tenant: string) => Promise<RefreshedGrant | null>;
 
 /**
  * Null when the user has none for this server.
@@ -91,7 +91,7 @@ export function createUserTokens(ports: UserTokenPorts): UserToken {
     const { toolServer, tenant } = leased;
     let fresh: RefreshedGrant | null;
     try {
-      fresh = await ports.refreshGrant(grant);
+      fresh = await ports.refreshGrant(grant, tenant);
     } catch (error) {
       await userCredentials.replace({ ...leased, lease: null }, leased).catch(() => false); // else the lease ends
       if (error instanceof Fault) throw new Fault('UNAVAILABLE', error.message, { cause: error });

@@ -39,7 +39,8 @@ async function suspended(topology: Topology, ...plays: readonly Play[]): Promise
   return at;
 }
 
-const heldOf = async ({ ports }: Actor): Promise<number> => (await ports.heldThreads.list(key.tenant, null, 9)).length;
+const heldOf = async ({ ports }: Actor): Promise<number> =>
+  (await ports.heldThreads.list({ tenant: key.tenant, by: 'tenant' }, null, 9)).length;
 
 describe.each(['standalone', 'durable'] as const)('a suspended tenant, %s', (topology) => {
   it('H1 asks nothing: what it was owed is paid once, when it is resumed', async () => {
@@ -122,6 +123,8 @@ describe('a tenant with thousands of held threads that is active again', () => {
     const publish = async ({ thread }: { readonly thread: string }): Promise<void> => void sent.push(thread);
     const wakes = createHeldWakes({
       records: { isActive: async () => true },
+      agents: ports.agents,
+      toolServers: ports.toolServers,
       heldThreads: ports.heldThreads,
       inputs: { publish },
       limits: { mayEnter: () => (mayEnter(sent.length) ? answered(null) : refused('RATE_LIMITED', 'too many wait')) },
@@ -129,12 +132,13 @@ describe('a tenant with thousands of held threads that is active again', () => {
       logger: { info: () => {}, warn: () => {}, error: () => {} },
     });
     const hold = async (count: number): Promise<void> => {
-      for (let nth = 0; nth < count; nth += 1) await ports.heldThreads.hold({ tenant: 'acme', thread: `thr_${nth}` });
+      for (let nth = 0; nth < count; nth += 1)
+        await ports.heldThreads.hold({ tenant: 'acme', thread: `thr_${nth}` }, 'tenant');
     };
     return { clock, wakes, sent, hold };
   }
 
-  it('H5 wakes so many per look, and each once', async () => {
+  it('H6 wakes so many per look, and each once', async () => {
     const { clock, wakes, sent, hold } = scene(() => true);
     await hold(1_800);
     wakes.start();
@@ -145,7 +149,7 @@ describe('a tenant with thousands of held threads that is active again', () => {
     await wakes.stop();
   });
 
-  it('H5 wakes none while too much of it waits, and the rest later', async () => {
+  it('H6 wakes none while too much of it waits, and the rest later', async () => {
     let room = 120;
     const { clock, wakes, sent, hold } = scene((count) => count < room);
     await hold(300);
@@ -156,5 +160,99 @@ describe('a tenant with thousands of held threads that is active again', () => {
     await clock.advance(2_000);
     expect(new Set(sent).size).toBe(300);
     await wakes.stop();
+  });
+});
+
+/** A thread of an agent that is paused after its first message has led as far as it goes. */
+async function paused(topology: Topology, ...plays: readonly Play[]): Promise<Suspended> {
+  const at = await opened({ topology, hasTenants: true, play: inTurn(...plays) });
+  await at.actor.ports.inputs.publish(key, message('first'));
+  await at.stage.clock.advance(100);
+  await setAgent(at.actor, true);
+  await at.stage.clock.advance(1_000);
+  return at;
+}
+
+/** The agent of the stage's thread. */
+const setAgent = ({ ports }: Actor, isPaused: boolean): Promise<void> =>
+  ports.agents.setPaused(key.tenant, 'weather', isPaused);
+const groupsOf = async ({ ports }: Actor): Promise<readonly string[]> =>
+  (await ports.heldThreads.groups()).map(({ by }) => by.split(':')[0] ?? '').toSorted();
+const invocations = (stage: Stage): number => stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
+
+describe.each(['standalone', 'durable'] as const)('a paused agent, %s', (topology) => {
+  it('H5 asks nothing: results are taken, and what it was owed is paid once, when it goes on', async () => {
+    const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(120_000);
+    expect(stage.told().slice(-2)).toEqual(['ToolCallSettled', 'CompletionRequested']); // taken
+    expect([stage.asked.length, await groupsOf(actor)]).toEqual([1, ['agent']]);
+    await setAgent(actor, false);
+    await stage.clock.advance(5_000);
+    expect(stage.told().slice(-2)).toEqual(['CompletionRequested', 'CompletionRecorded']);
+    expect([stage.asked.length, await groupsOf(actor)]).toEqual([2, []]); // (H2)
+    await actor.service.stop(0);
+  });
+
+  it('H5 hands no call over, and does once it goes on', async () => {
+    const { stage, actor } = await paused(topology, says('hello'), calls('weather', '{}'), says('sunny'));
+    await setAgent(actor, false);
+    await stage.clock.advance(1_000);
+    await actor.ports.inputs.publish(key, message('second'));
+    await setAgent(actor, true); // between the question and its answer, or before: either is held
+    await stage.clock.advance(30_000);
+    expect(invocations(stage)).toBeLessThanOrEqual(1);
+    await setAgent(actor, false);
+    await stage.clock.advance(5_000);
+    expect(invocations(stage)).toBe(1);
+    await actor.service.stop(0);
+  });
+
+  it('H5 can be interrupted: what stops it is no debt that waits', async () => {
+    const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, {
+      ...{ kind: 'InterruptRequest', id: 'c:stop', requestId: 'req_stop', includeHuman: false },
+    });
+    await stage.clock.advance(5_000);
+    expect(stage.told()).toContain('ToolCallSettled');
+    expect(stage.dispatched.map((effect) => effect.do)).toContain('WithdrawCall');
+    await setAgent(actor, false);
+    await stage.clock.advance(5_000);
+    expect([stage.asked.length, await groupsOf(actor)]).toEqual([1, []]);
+    await actor.service.stop(0);
+  });
+
+  it('H1 loses nothing over a restart', async () => {
+    const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    await stage.clock.advance(1_000);
+    const stopped = actor.service.stop(1_000);
+    await stage.clock.advance(5_000);
+    await stopped;
+    const next = await stage.processor('p2');
+    await stage.clock.advance(60_000);
+    expect(stage.asked).toHaveLength(1);
+    await setAgent(next, false);
+    await stage.clock.advance(5_000);
+    expect([stage.told().at(-1), stage.asked.length, await groupsOf(next)]).toEqual(['CompletionRecorded', 2, []]);
+    await next.service.stop(0);
+  });
+
+  it('of a suspended tenant goes on when both go on, in either order', async () => {
+    for (const first of ['tenant', 'agent'] as const) {
+      const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+      await put(actor.ports, 'suspended');
+      await actor.ports.inputs.publish(key, result(invoked(stage)));
+      await stage.clock.advance(5_000);
+      const tenant = (): Promise<void> => put(actor.ports, 'active');
+      const agent = (): Promise<void> => setAgent(actor, false);
+      await (first === 'tenant' ? tenant() : agent());
+      await stage.clock.advance(5_000);
+      expect(stage.asked).toHaveLength(1);
+      await (first === 'tenant' ? agent() : tenant());
+      await stage.clock.advance(5_000);
+      expect([stage.told().at(-1), stage.asked.length, await groupsOf(actor)]).toEqual(['CompletionRecorded', 2, []]);
+      await actor.service.stop(0);
+    }
   });
 });

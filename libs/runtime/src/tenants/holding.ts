@@ -1,5 +1,6 @@
-// What happens to the debts of a tenant that is not active: they are not paid, and their thread is marked; once the
-// tenant is active again, the thread's owner pays everything that its commits still owe.
+// What happens to the debts of what may not go on: of a tenant that is not active, of an agent that is paused, and to a
+// tool server that is paused. They are not paid, and their thread is marked; once it may go on again, the thread's
+// owner pays everything that its commits still owe.
 //
 // Everything that pays asks here first: the payment of a commit, a completion before each attempt, a call before each
 // POST, a notice, a due timer.
@@ -11,41 +12,66 @@
 //       A mark that was made again meanwhile stays. (ports/held-threads.ts L2)
 //   H3. Paying again is harmless: same ids, same content. (payment P2)
 //   H4. A tenant that is being deleted, or was, is never paid for: its marks go with its other rows.
-//   H5. A tenant that is active again wakes its threads as fast as they are decided, and no faster than
+//   H5. Of a paused agent no completion is asked for and no call is sent; its other debts are paid: what stops a thread
+//       stops it at once. To a paused tool server nothing is sent.
+//   H6. A tenant that is active again wakes its threads as fast as they are decided, and no faster than
 //       `wakesPerLookMax` per look: its wakes fill no queue that others wait in. (tenant-limits)
 import {
+  type Agents,
   type Clock,
   Fault,
+  type HeldGroup,
   type HeldThread,
   type HeldThreads,
   type InputBus,
   type Logger,
   repayWake,
   type ThreadDelivery,
+  type ThreadDirectory,
   type ThreadKey,
+  type ToolServers,
 } from '@dormouse/ports';
+import type { PausedAgents } from './paused-agents.ts';
 import type { TenantLimits } from './tenant-limits.ts';
 import type { TenantRecords } from './tenant-records.ts';
 
-/** Null stands for it where no tenant is ever suspended. */
+/** Null stands for it where nothing is ever suspended or paused. */
 export interface Holding {
   /** True when the thread's tenant is not active; then the thread is marked, durably. (H1) @throws Fault */
   holds(key: ThreadKey): Promise<boolean>;
+  /** The same, when its agent is paused; the agent's name is read where it is not given. (H5) @throws Fault */
+  holdsAgent(key: ThreadKey, agent?: string): Promise<boolean>;
+  /** Marks the thread, whose debt is to a tool server that is paused. (H5) @throws Fault */
+  holdForServer(key: ThreadKey, toolServer: string): Promise<void>;
 }
 
 export function createHolding({
   records,
   heldThreads,
+  pausedAgents,
+  directory,
 }: {
   readonly records: Pick<TenantRecords, 'isActive'>;
   readonly heldThreads: Pick<HeldThreads, 'hold'>;
+  readonly pausedAgents: PausedAgents;
+  readonly directory: Pick<ThreadDirectory, 'get'>;
 }): Holding {
   return {
     async holds({ tenant, thread }) {
       if (await records.isActive(tenant)) return false;
-      await heldThreads.hold({ tenant, thread });
+      await heldThreads.hold({ tenant, thread }, 'tenant');
       return true;
     },
+    async holdsAgent({ tenant, thread }, agent) {
+      const paused = await pausedAgents.of(tenant);
+      if (paused.size === 0) return false;
+      const name = agent ?? (await directory.get({ tenant, thread }))?.agent;
+      if (name === undefined || !paused.has(name)) return false;
+      await heldThreads.hold({ tenant, thread }, `agent:${name}`);
+      return true;
+    },
+    holdForServer: ({ tenant, thread }, toolServer) =>
+      heldThreads.hold({ tenant, thread }, `tool_server:${toolServer}`),
   };
 }
 
@@ -62,17 +88,19 @@ const wakesPerLookMax = 500;
 /** A wake that has not removed its mark is sent again after this long: its owner may have died. */
 const wakeAgainMs = 60_000;
 
-/** Wakes the marked threads of tenants that are active, whichever process owns them. */
+/** Wakes the marked threads of what may go on again, whichever process owns them. */
 export function createHeldWakes(deps: {
   readonly records: Pick<TenantRecords, 'isActive'>;
+  readonly agents: Pick<Agents, 'paused'>;
+  readonly toolServers: Pick<ToolServers, 'get'>;
   readonly heldThreads: HeldThreads;
   readonly inputs: Pick<InputBus, 'publish'>;
-  /** (H5) */
+  /** (H6) */
   readonly limits: Pick<TenantLimits, 'mayEnter'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }): HeldWakes {
-  const { records, heldThreads, inputs, limits, clock, logger } = deps;
+  const { records, agents, toolServers, heldThreads, inputs, limits, clock, logger } = deps;
   const stopped = new AbortController();
   /** When the wake of a mark was sent from here. */
   const sent = new Map<string, number>();
@@ -94,12 +122,12 @@ export function createHeldWakes(deps: {
     return true;
   }
 
-  async function wakeAll(tenant: string): Promise<void> {
+  async function wakeAll(group: HeldGroup): Promise<void> {
     let woken = 0;
     for (let after: string | null = null; !stopped.signal.aborted;) {
-      const held: readonly HeldThread[] = await heldThreads.list(tenant, after, threadsAtOnce);
+      const held: readonly HeldThread[] = await heldThreads.list(group, after, threadsAtOnce);
       for (const each of held) {
-        if (woken >= wakesPerLookMax || !limits.mayEnter(tenant).ok) return; // (H5)
+        if (woken >= wakesPerLookMax || !limits.mayEnter(group.tenant).ok) return; // (H6)
         if (wake(each)) woken += 1;
       }
       after = held.at(-1)?.thread ?? null;
@@ -107,10 +135,18 @@ export function createHeldWakes(deps: {
     }
   }
 
+  async function mayGoOn({ tenant, by }: HeldGroup): Promise<boolean> {
+    if (!(await records.isActive(tenant))) return false; // (H4)
+    if (by === 'tenant') return true;
+    const name = by.slice(by.indexOf(':') + 1);
+    if (by.startsWith('agent:')) return !(await agents.paused(tenant)).includes(name);
+    return (await toolServers.get(tenant, name))?.paused !== true;
+  }
+
   async function look(): Promise<void> {
     for (const [name, at] of sent) if (clock.now() - at >= wakeAgainMs) sent.delete(name);
-    for (const tenant of await heldThreads.tenants())
-      if (!stopped.signal.aborted && (await records.isActive(tenant))) await wakeAll(tenant); // (H4)
+    for (const group of await heldThreads.groups())
+      if (!stopped.signal.aborted && (await mayGoOn(group))) await wakeAll(group);
     failing = false;
   }
 

@@ -17,6 +17,7 @@ import type { Measuring } from '../metrics/measuring.ts';
 import { observeProcessor } from '../metrics/processor-gauges.ts';
 import { createHeldWakes, createHolding, type HeldWakes, type Holding } from '../tenants/holding.ts';
 import type { ModelPrices } from '../tenants/model-prices.ts';
+import { createPausedAgents } from '../tenants/paused-agents.ts';
 import { type TenantLimits, unlimited } from '../tenants/tenant-limits.ts';
 import { createTenantRecords } from '../tenants/tenant-records.ts';
 import { createSliceTracing } from '../tracing/slice-tracing.ts';
@@ -51,8 +52,8 @@ type ProcessorStores = Pick<
 >;
 
 export interface ThreadProcessorDeps extends ProcessorStores {
-  /** Without them no tenant is ever suspended. */
-  readonly tenantStores?: Pick<Stores, 'tenants' | 'heldThreads'>;
+  /** Without them nothing is ever suspended or paused. */
+  readonly tenantStores?: Pick<Stores, 'tenants' | 'heldThreads' | 'toolServers'>;
   /** Default: no tenant has a quota. */
   readonly limits?: TenantLimits;
   /** Of models, for the money of a tenant's day. Default: none costs anything. */
@@ -79,7 +80,7 @@ interface Parts {
   readonly completions: CompletionRunner;
   readonly dueTimers: DueTimersLoop;
   readonly knownAgain: KnownAgain;
-  /** Null where no tenant is ever suspended. */
+  /** Null where nothing is ever suspended or paused. */
   readonly heldWakes: HeldWakes | null;
   readonly mail: FamilyMail;
   readonly projections: Projections;
@@ -327,15 +328,24 @@ function countQueued(
   limits.waitingHere(tenant, of.held);
 }
 
-function createTenantParts({ tenantStores: stores, inputs, limits = unlimited, clock, logger }: ThreadProcessorDeps): {
+function createTenantParts({
+  tenantStores: stores,
+  agents,
+  directory,
+  inputs,
+  limits = unlimited,
+  clock,
+  logger,
+}: ThreadProcessorDeps): {
   readonly holding: Holding | null;
   readonly heldWakes: HeldWakes | null;
 } {
   if (stores === undefined) return { holding: null, heldWakes: null };
-  const { tenants, heldThreads } = stores;
+  const { tenants, heldThreads, toolServers } = stores;
   const records = createTenantRecords({ tenants, clock });
+  const pausedAgents = createPausedAgents({ agents, clock });
   return {
-    holding: createHolding({ records, heldThreads }),
-    heldWakes: createHeldWakes({ records, heldThreads, inputs, limits, clock, logger }),
+    holding: createHolding({ records, heldThreads, pausedAgents, directory }),
+    heldWakes: createHeldWakes({ records, agents, toolServers, heldThreads, inputs, limits, clock, logger }),
   };
 }

@@ -62,7 +62,6 @@ function build(
   if (registered === null)
     return { code: 'DISPATCH_FAILED', detail: `tool server "${name}" is not registered any more` };
   const server = atAddress(registered, effect);
-  if (server.paused) return { code: 'DISPATCH_FAILED', detail: `tool server "${name}" is paused by an operator` };
   if (manifest === null)
     return {
       code: 'TOOLSET_INVALID',

@@ -49,6 +49,8 @@ describe('a call of a suspended tenant', () => {
       if (suspended.is) held.push(thread);
       return suspended.is;
     },
+    holdsAgent: () => Promise.resolve(false),
+    holdForServer: () => Promise.resolve(),
   };
 
   it('T4 D7 is not sent, and leaves nothing behind: sent again, it is a new one', async () => {
@@ -73,6 +75,98 @@ describe('a call of a suspended tenant', () => {
     suspended.is = true;
     await advance(120_000);
     expect([peer.posts.length, await ledger()]).toEqual([1, null]);
+  });
+});
+
+describe('a call to a paused tool server, or of a paused agent', () => {
+  const held: string[] = [];
+  const paused = { agent: false };
+  const holding = {
+    holds: () => Promise.resolve(false),
+    holdsAgent: async (): Promise<boolean> => {
+      if (paused.agent) held.push('agent');
+      return paused.agent;
+    },
+    holdForServer: async (_key: unknown, toolServer: string): Promise<void> => void held.push(toolServer),
+  };
+  beforeEach(() => {
+    held.length = 0;
+    paused.agent = false;
+  });
+  const pause = async (isPaused: boolean): Promise<void> => {
+    const server = await stage.ports.toolServers.get(key.tenant, 'weather');
+    if (server === null) throw new Error('not registered');
+    const resumed = isPaused ? {} : { resumedAt: stage.clock.now() };
+    await stage.ports.toolServers.replace({ ...server, paused: isPaused, ...resumed }, server);
+  };
+
+  it.each(['at_least_once', 'at_most_once'] as const)(
+    'T4 D7 waits: it is marked, and sent once afterwards, %s',
+    async (delivery) => {
+      await pause(true);
+      await stage.dispatcher({}, { holding });
+      expect(await stage.owe(invoke({ delivery }))).toEqual({ paid: true });
+      await advance(3_600_000);
+      expect([peer.posts.length, await ledger(), await statuses(), stage.inputs.length]).toEqual([0, null, [], 0]);
+      expect(held).toEqual(['weather']);
+      await pause(false);
+      await stage.owe(invoke({ delivery }));
+      await advance(1_000);
+      expect([peer.posts.length, await ledger(), held.length]).toEqual([1, 'sent', 1]);
+    },
+  );
+
+  it('D7 of an agent waits as well', async () => {
+    paused.agent = true;
+    await stage.dispatcher({}, { holding });
+    expect(await stage.owe(invoke())).toEqual({ paid: true });
+    await advance(60_000);
+    expect([peer.posts.length, await ledger(), new Set(held)]).toEqual([0, null, new Set(['agent'])]);
+  });
+
+  it('D8 has its whole schedule again, however long the pause was', async () => {
+    peer.answers = [status(503)];
+    await stage.dispatcher({}, { holding });
+    void stage.owe(invoke());
+    await advance(100);
+    await pause(true);
+    await advance(3_600_000);
+    const tried = peer.posts.length;
+    expect([await ledger(), failures(), held.length]).toEqual([null, [], 1]);
+    await pause(false);
+    void stage.owe(invoke());
+    await advance(30_000);
+    expect(peer.posts.length).toBeGreaterThan(tried);
+    expect(failures()).toEqual([]);
+    peer.answers = [status(202)];
+    await advance(120_000);
+    expect([await ledger(), failures()]).toEqual(['sent', []]);
+  });
+
+  it('D7 of which nothing was sent gives its claim back: it is sent at most once all the same', async () => {
+    peer.answers = [broken('ECONNREFUSED', false)];
+    await stage.dispatcher({}, { holding });
+    void stage.owe(invoke({ delivery: 'at_most_once' }));
+    await advance(100);
+    await pause(true);
+    await advance(600_000);
+    expect((await stage.ports.ledger.read(key, 'call_1'))?.nonce ?? null).toBeNull();
+    peer.answers = [status(202)];
+    const tried = peer.posts.length;
+    await pause(false);
+    void stage.owe(invoke({ delivery: 'at_most_once' }));
+    await advance(1_000);
+    expect([peer.posts.length - tried, await ledger(), failures()]).toEqual([1, 'sent', []]);
+  });
+
+  it('D7 whose outcome is unknown is no call that waits', async () => {
+    peer.answers = [broken('ECONNRESET', true)];
+    await stage.dispatcher({}, { holding });
+    void stage.owe(invoke({ delivery: 'at_most_once' }));
+    await advance(100);
+    await pause(true);
+    await advance(600_000);
+    expect([peer.posts.length, await ledger(), held]).toEqual([1, 'unknown', []]);
   });
 });
 
@@ -286,13 +380,6 @@ describe('at least once', () => {
 describe('a call that cannot be sent', () => {
   it.each([
     ['is not registered any more', async () => void (await stage.ports.toolServers.remove(key.tenant, 'weather'))],
-    [
-      'is paused',
-      async () => {
-        const server = await stage.ports.toolServers.get(key.tenant, 'weather');
-        if (server !== null) await stage.ports.toolServers.replace({ ...server, paused: true }, server);
-      },
-    ],
   ])('R14 says so when the server %s', async (words, change) => {
     await change();
     await stage.dispatcher();

@@ -9,8 +9,8 @@
 //   T3. A withdrawal is in the ledger before the call's running delivery is cancelled.
 //   T5. A call that was sent, or that no attempt will send any more, is in the audit before its debt is paid: at least
 //       once, should the process end in between. The record takes no place of a call.
-//   T4. For a tenant that is not active nothing is sent: its debts are let go of, once their thread is marked. (holding
-//       H1)
+//   T4. For a tenant that is not active nothing is sent, nor to a tool server that is paused: such debts are let go of,
+//       once their thread is marked. (holding H1, H5)
 //   T6. A call of a tenant that has too many waiting is refused before it is begun, so that those of others are made.
 //       (work-bus W4)
 import { type Place, TransientMap } from '@dormouse/collections';
@@ -107,7 +107,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     concurrentMax: settings.perServerConcurrentMax,
     breaker: settings.breaker,
   });
-  const deliveryDeps = { ...deps, gates, settings, holding, hardStop: hardStop.signal };
+  const deliveryDeps = { ...deps, gates, settings, holding, registrations, hardStop: hardStop.signal };
   const runningCalls = new TransientMap<string, RunningCall>();
   /** How many of the calls in memory go to each tool server of a tenant. */
   const heldOf = new Map<string, number>();
@@ -161,10 +161,10 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   }
 
   async function recordExecuteTool(call: OwedCall, error: string | null): Promise<void> {
-    const { tracer, wallNow, withContent = false } = tracing;
+    const { tracer, wallNow, mayHaveContent = () => false } = tracing;
     const endedAt = wallNow();
     const startedAt = endedAt - Math.max(0, clock.now() - call.at);
-    const content = withContent ? { description: await descriptionOf(call) } : null;
+    const content = mayHaveContent(call.tenant) ? { description: await descriptionOf(call) } : null;
     const span = executeToolSpan(call, startedAt, endedAt, error, content);
     if (span !== null) tracer.record(span);
   }

@@ -1,5 +1,6 @@
 export { inputBusWithSpans, processed, workBusWithSpans } from './bus-spans.ts';
 export { callbackContext } from './callback-span.ts';
+export { createContentSwitch, tracerWithSwitch } from './content-switch.ts';
 export {
   attribute,
   type AttributeDescription,

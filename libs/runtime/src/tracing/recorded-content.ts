@@ -2,7 +2,7 @@
 // conventions publish (gen-ai-input-messages.json, gen-ai-output-messages.json).
 //
 // Invariants:
-//   C1. Nothing of this file is used unless contents are asked for (DORMOUSE_TRACE_CONTENT).
+//   C1. Nothing of this file is used unless contents may be asked for (content-switch.ts).
 //   C2. An attribute is whole JSON of at most `charactersMax`: of a longer prompt the oldest messages are left out, and
 //       a value that is too long by itself is left out.
 import type { Content, ContentItem, ModelMessage } from '@dormouse/thread';

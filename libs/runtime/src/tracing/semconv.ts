@@ -8,7 +8,7 @@
 // Invariants:
 //   C1. A span has no attribute that is not in the table, and none of another type or value.
 //   C2. A span has all attributes that `spanTable` requires of its name.
-//   C3. Contents are on no span unless they are asked for (DORMOUSE_TRACE_CONTENT).
+//   C3. Contents are on no span unless they are asked for (content-switch.ts).
 
 export interface AttributeDescription {
   readonly type: 'string' | 'int' | 'double' | 'boolean' | 'string[]' | 'json';

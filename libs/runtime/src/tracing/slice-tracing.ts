@@ -51,7 +51,7 @@ export interface SliceTracingDeps {
   /** Milliseconds. (S2) */
   readonly turnMsMax: number;
   readonly wallNow: () => number;
-  readonly withContent?: boolean;
+  readonly mayHaveContent?: (tenant: string) => boolean;
   /** @throws Fault */
   readonly agentOf: (thread: Thread) => Promise<Pick<Agent, 'id' | 'model'>>;
   readonly toolsOf: (thread: Thread) => Promise<readonly ToolDefinition[]>;
@@ -70,7 +70,7 @@ const noTracing: SliceTracing = {
 };
 
 export function createSliceTracing(deps: SliceTracingDeps): SliceTracing {
-  const { tracer, clock, turnMsMax, wallNow, withContent = false } = deps;
+  const { tracer, clock, turnMsMax, wallNow, mayHaveContent = () => false } = deps;
   if (!tracer.isOn) return noTracing;
 
   const newTrace = (key: ThreadKey, inputId: string): SpanContext => {
@@ -96,7 +96,7 @@ export function createSliceTracing(deps: SliceTracingDeps): SliceTracing {
       case 'invoke_agent':
         return deps.agentOf(thread).then(agentAttributes);
       case 'execute_tool':
-        if (!withContent) return null;
+        if (!mayHaveContent(thread.tenant)) return null;
         return deps.toolsOf(thread).then((tools) => toolAttributes(tools, attributes[attribute.toolName]));
       default:
         return null;
@@ -116,7 +116,7 @@ export function createSliceTracing(deps: SliceTracingDeps): SliceTracing {
       const { state: folded, ...ended } = foldTrace(state, {
         ...{ key, trace: commit.trace, at: commit.at, wallAt, events, effects, after, deliveredBy },
       });
-      const spans = [...inputSpans(slice, wallAt), ...spansOf(slice, ended, wallAt, withContent)];
+      const spans = [...inputSpans(slice, wallAt), ...spansOf(slice, ended, wallAt, mayHaveContent(key.tenant))];
       return { state: folded, spans };
     },
     record: (spans, thread) => {

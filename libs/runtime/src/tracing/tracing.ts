@@ -5,8 +5,8 @@ export interface Tracing {
   readonly tracer: Tracer;
   /** Milliseconds since the epoch, without the offset of a development clock. */
   readonly wallNow: () => number;
-  /** Whether spans have what users, models and tools said. */
-  readonly withContent?: boolean;
+  /** Whether spans of the tenant may have what users, models and tools said. Default: none. */
+  readonly mayHaveContent?: (tenant: string) => boolean;
   /** Milliseconds of the thread's clock. */
   readonly turnMsMax: number;
 }

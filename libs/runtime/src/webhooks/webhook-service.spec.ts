@@ -58,7 +58,7 @@ function createStage(seed: number, deathRate: number) {
       received.push(request);
       return answering(request);
     },
-    judge: (url: string) => ingress.webhookTransport.judge(url),
+    judge: (url: string, tenant: string) => ingress.webhookTransport.judge(url, tenant),
   };
   const api = createWebhookApi({ ...ingress, webhookTransport: transport, sealer: plainSealer, clock, entropy });
   let lives = 0;

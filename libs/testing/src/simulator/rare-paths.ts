@@ -50,6 +50,10 @@ const outcomes: readonly string[] = [
   'callback 401',
   'callback 403',
   'callback 422',
+  'agent paused',
+  'tool server paused',
+  'held by agent',
+  'held by tool_server',
 ];
 
 /** Paths that a sound run over many seeds must have taken, per topology. */

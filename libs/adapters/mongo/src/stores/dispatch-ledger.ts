@@ -136,6 +136,10 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
       if (await setFirst(id, 'nonce', { nonce, claimedAt: at })) return true;
       return (await find(id))?.nonce === nonce;
     },
+    unclaim: async (key, subject, nonce) => {
+      const filter = { _id: claimId(key, subject), nonce, outcome: null };
+      await server.write(() => claims.updateOne(filter, { $set: { nonce: null, claimedAt: null } }));
+    },
     settle: async (key, subject, outcome, detail, attempt) => {
       const made = attempt === undefined ? [] : [madeOf(attempt)];
       return (await change({ id: claimId(key, subject), made, end: { outcome, detail } })) ?? outcome;

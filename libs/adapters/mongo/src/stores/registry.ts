@@ -48,6 +48,11 @@ const schemaOf = (collection: string): Schema<Stored> =>
 const agentSchema = schemaOf('agents')
   .index({ tenant: 1, name: 1, version: -1 }, { name: 'by_name' })
   .index({ tenant: 1, alias: 1, version: -1 }, { name: 'by_alias' });
+type PausedAgent = Pick<Stored, '_id' | 'tenant' | 'name'>;
+const pausedAgentSchema = new Schema<PausedAgent>(
+  { _id: text, tenant: text, name: text },
+  { ...everySchema, collection: 'paused_agents' },
+).index({ tenant: 1, name: 1 }, { name: 'by_name' });
 const toolServerSchema = schemaOf('tool_servers')
   .index({ tenant: 1, name: 1 }, { name: 'by_name' })
   .index({ tenant: 1, alias: 1 }, { name: 'alias_once', unique: true });
@@ -80,6 +85,12 @@ const lastGoodSchema = new Schema<LastGoodDocument>(
 
 export function createAgents(server: MongoServer): Agents {
   const agents = server.connection.model<Stored>('Agent', agentSchema);
+  const pausedAgents = server.connection.model<PausedAgent>('PausedAgent', pausedAgentSchema);
+  async function setPaused(tenant: string, name: string, isPaused: boolean): Promise<void> {
+    const _id = idOf(tenant, name);
+    if (isPaused) await server.write(() => pausedAgents.replaceOne({ _id }, { _id, tenant, name }, { upsert: true }));
+    else await server.write(() => pausedAgents.deleteOne({ _id }));
+  }
   const newest = async (filter: QueryFilter<Stored>): Promise<Agent | null> => {
     const [found] = await server.read(() => agents.find(filter).sort({ version: -1 }).limit(1).lean());
     return found === undefined ? null : parsed<Agent>(found);
@@ -118,7 +129,13 @@ export function createAgents(server: MongoServer): Agents {
     },
     remove: async (tenant, name) => {
       const { deletedCount } = await server.write(() => agents.deleteMany({ tenant, name }));
+      await setPaused(tenant, name, false);
       return deletedCount > 0;
+    },
+    setPaused,
+    paused: async (tenant) => {
+      const found = await server.read(() => pausedAgents.find({ tenant }).sort({ name: 1 }).lean());
+      return found.map(({ name }) => name);
     },
   };
 }

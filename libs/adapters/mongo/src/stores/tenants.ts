@@ -8,6 +8,8 @@ import { randomInt } from 'node:crypto';
 import {
   decodeCursor,
   encodeCursor,
+  type HeldBy,
+  type HeldGroup,
   type HeldThread,
   type HeldThreads,
   invalidCursor,
@@ -73,29 +75,49 @@ export function createTenants(server: MongoServer): Tenants {
 
 interface HeldDocument extends HeldThread {
   readonly _id: string;
+  /** Absent in documents of earlier releases, which knew one reason: the tenant. */
+  readonly by?: HeldBy;
 }
 
 const heldSchema = new Schema<HeldDocument>(
-  { _id: text, tenant: text, thread: text, mark: number },
+  { _id: text, tenant: text, thread: text, mark: number, by: String },
   { ...everySchema, collection: 'held_threads' },
-).index({ tenant: 1, thread: 1 }, { name: 'by_thread' });
+)
+  .index({ tenant: 1, thread: 1 }, { name: 'by_thread' })
+  .index({ tenant: 1, by: 1, thread: 1 }, { name: 'by_reason' });
 
 /** Two marks of one thread are the same once in as many times. */
 const marksMax = 2 ** 48 - 1;
 
+/** A mark of the tenant has the id that it had in earlier releases. */
+const heldId = (tenant: string, thread: string, by: HeldBy): string =>
+  by === 'tenant' ? idOf(tenant, thread) : idOf(tenant, thread, by);
+
+const isBy = (by: HeldBy): object => (by === 'tenant' ? { by: { $in: [by, null] } } : { by });
+
 export function createHeldThreads(server: MongoServer): HeldThreads {
   const held = server.connection.model<HeldDocument>('HeldThread', heldSchema);
   return {
-    hold: async ({ tenant, thread }) => {
-      const document = { _id: idOf(tenant, thread), tenant, thread, mark: randomInt(marksMax) };
+    hold: async ({ tenant, thread }, by) => {
+      const document = { _id: heldId(tenant, thread, by), tenant, thread, by, mark: randomInt(marksMax) };
       await server.write(() => held.replaceOne({ _id: document._id }, document, { upsert: true }));
     },
-    tenants: async () => await server.read(() => held.distinct('tenant')),
-    list: async (tenant, after, limit) => {
+    groups: async () => {
+      const groups: HeldGroup[] = [];
+      for (const tenant of await server.read(() => held.distinct('tenant'))) {
+        const reasons = await server.read(() => held.distinct('by', { tenant }));
+        // Documents of earlier releases name no reason.
+        const found = new Set<HeldBy>(reasons.flatMap((by) => by ?? []));
+        if (await server.read(() => held.exists({ tenant, ...isBy('tenant') }))) found.add('tenant');
+        for (const by of found) groups.push({ tenant, by });
+      }
+      return groups;
+    },
+    list: async ({ tenant, by }, after, limit) => {
       const behind = after === null ? {} : { thread: { $gt: after } };
       const found = await server.read(() =>
         held
-          .find({ tenant, ...behind })
+          .find({ tenant, ...isBy(by), ...behind })
           .sort({ thread: 1 })
           .limit(limit)
           .lean(),
@@ -103,7 +125,7 @@ export function createHeldThreads(server: MongoServer): HeldThreads {
       return found.map(({ thread, mark }) => ({ tenant, thread, mark }));
     },
     remove: async ({ tenant, thread, mark }) => {
-      await server.write(() => held.deleteOne({ _id: idOf(tenant, thread), mark }));
+      await server.write(() => held.deleteOne({ tenant, thread, mark }));
     },
   };
 }

@@ -690,6 +690,26 @@ const claimsByAge = `
   CREATE INDEX source_deliveries_by_age ON source_deliveries (at);
 `;
 
+/** What threads are held by, a mark for each reason; and agents that are paused. */
+const pauses = `
+  ALTER TABLE held_threads RENAME TO held_by_tenants;
+  CREATE TABLE held_threads (
+    mark INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    held_by TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    UNIQUE (tenant, held_by, thread)
+  ) STRICT;
+  INSERT INTO held_threads SELECT mark, tenant, 'tenant', thread FROM held_by_tenants;
+  DROP TABLE held_by_tenants;
+
+  CREATE TABLE paused_agents (
+    tenant TEXT NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (tenant, name)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -714,6 +734,7 @@ export const schemaSteps: readonly string[] = [
   blobThreads,
   restingThreads,
   claimsByAge,
+  pauses,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -14,6 +14,9 @@ const selectVersion =
 const selectPage =
   'SELECT document, max(version) FROM agents WHERE tenant = ? AND name > ? GROUP BY name ORDER BY name LIMIT ?';
 const removeAll = 'DELETE FROM agents WHERE tenant = ? AND name = ?';
+const pause = 'INSERT INTO paused_agents (tenant, name) VALUES (?, ?) ON CONFLICT DO NOTHING';
+const resume = 'DELETE FROM paused_agents WHERE tenant = ? AND name = ?';
+const selectPaused = 'SELECT name FROM paused_agents WHERE tenant = ? ORDER BY name';
 
 export function createAgents(writer: GroupWriter, reader: Reader): Agents {
   return {
@@ -25,6 +28,16 @@ export function createAgents(writer: GroupWriter, reader: Reader): Agents {
     version: async (tenant, nameOrId, version) =>
       documentOf<Agent>(reader.one(selectVersion, tenant, nameOrId, nameOrId, version)),
     list: async (tenant, page) => pageByName<Agent>(reader, selectPage, tenant, page),
-    remove: async (tenant, name) => (await writer.rows('prompt', removeAll, [[tenant, name]])) > 0,
+    remove: async (tenant, name) => {
+      const [removed] = await Promise.all([
+        writer.rows('prompt', removeAll, [[tenant, name]]),
+        writer.rows('prompt', resume, [[tenant, name]]),
+      ]);
+      return removed > 0;
+    },
+    setPaused: async (tenant, name, isPaused) => {
+      await writer.rows('prompt', isPaused ? pause : resume, [[tenant, name]]);
+    },
+    paused: async (tenant) => reader.all<{ name: string }>(selectPaused, tenant).map(({ name }) => name),
   };
 }

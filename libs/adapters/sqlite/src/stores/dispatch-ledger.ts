@@ -34,6 +34,8 @@ const selectEntry =
 const claimEntry =
   'INSERT INTO ledger (tenant, thread, subject, nonce, claimed_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
   'SET claimed_at = iif(nonce IS NULL, excluded.claimed_at, claimed_at), nonce = ifnull(nonce, excluded.nonce) RETURNING nonce';
+const unclaimEntry =
+  'DELETE FROM ledger WHERE tenant = ? AND thread = ? AND subject = ? AND nonce = ? AND outcome IS NULL';
 // The first outcome stays. (dispatch-ledger D2)
 const settleEntry =
   'INSERT INTO ledger (tenant, thread, subject, outcome, detail) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE ' +
@@ -61,6 +63,9 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
     claim: async (key, subject, nonce, at) => {
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
       return row?.['nonce'] === nonce;
+    },
+    unclaim: async (key, subject, nonce) => {
+      await writer.rows('prompt', unclaimEntry, [[key.tenant, key.thread, subject, nonce]]);
     },
     settle: async (key, subject, outcome, detail, attempt) => {
       // No caller waits for "sent"; a failure reaches the thread only after it is on disk.

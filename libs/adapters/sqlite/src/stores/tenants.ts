@@ -2,6 +2,7 @@
 import {
   decodeCursor,
   encodeCursor,
+  type HeldBy,
   type HeldThread,
   type HeldThreads,
   invalidCursor,
@@ -43,21 +44,31 @@ export function createTenants(writer: GroupWriter, reader: Reader): Tenants {
 }
 
 /** A replaced row gets a new number, which was never used. */
-const hold = 'INSERT OR REPLACE INTO held_threads (tenant, thread) VALUES (?, ?)';
-const selectTenants = 'SELECT DISTINCT tenant FROM held_threads ORDER BY tenant';
+const hold = 'INSERT OR REPLACE INTO held_threads (tenant, held_by, thread) VALUES (?, ?, ?)';
+/** Each group by one search of the index, from the group before. */
+const selectGroups = `
+  WITH RECURSIVE groups (tenant, held_by) AS (
+    SELECT * FROM (SELECT tenant, held_by FROM held_threads ORDER BY tenant, held_by LIMIT 1)
+    UNION ALL
+    SELECT next.tenant, next.held_by FROM groups, held_threads AS next WHERE next.mark = (
+      SELECT mark FROM held_threads AS other WHERE (other.tenant, other.held_by) > (groups.tenant, groups.held_by)
+      ORDER BY other.tenant, other.held_by LIMIT 1)
+  )
+  SELECT tenant, held_by FROM groups`;
 const selectHeld =
-  'SELECT tenant, thread, mark FROM held_threads WHERE tenant = ? AND thread > ? ORDER BY thread LIMIT ?';
+  'SELECT tenant, thread, mark FROM held_threads WHERE tenant = ? AND held_by = ? AND thread > ? ORDER BY thread LIMIT ?';
 const removeHeld = 'DELETE FROM held_threads WHERE mark = ? AND tenant = ? AND thread = ?';
 
 export function createHeldThreads(writer: GroupWriter, reader: Reader): HeldThreads {
   return {
-    hold: async ({ tenant, thread }) => {
-      await writer.rows('prompt', hold, [[tenant, thread]]);
+    hold: async ({ tenant, thread }, by) => {
+      await writer.rows('prompt', hold, [[tenant, by, thread]]);
     },
-    tenants: async () => reader.all<{ tenant: string }>(selectTenants).map(({ tenant }) => tenant),
-    list: async (tenant, after, limit) =>
+    groups: async () =>
+      reader.all<{ tenant: string; held_by: HeldBy }>(selectGroups).map(({ tenant, held_by: by }) => ({ tenant, by })),
+    list: async ({ tenant, by }, after, limit) =>
       reader
-        .all<HeldThread>(selectHeld, tenant, after ?? '', limit)
+        .all<HeldThread>(selectHeld, tenant, by, after ?? '', limit)
         .map(({ thread, mark }) => ({ tenant, thread, mark })),
     remove: async ({ tenant, thread, mark }) => {
       await writer.rows('prompt', removeHeld, [[mark, tenant, thread]]);

@@ -57,6 +57,7 @@ const toolServer = {
   base_url: 'https://tools.example.com',
   ...registration,
   paused: false,
+  state: 'active',
 };
 
 const choice = {
@@ -101,9 +102,11 @@ export const examples: Readonly<Record<string, Example>> = {
         tool_servers: ['example-tools'],
         policies,
         limits,
+        state: 'active',
       },
     },
   },
+  patchAgent: { body: { state: 'paused' } },
   putUserCredential: { body: { type: 'bearer', value: 'not-a-real-token' } },
   putSecret: { body: { value: 'not-a-real-key', origins: ['https://tools.example.com'] } },
   createToolServer: {
@@ -134,6 +137,10 @@ export const examples: Readonly<Record<string, Example>> = {
   // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
   forkThread: { body: { position: 1, then: 'wait' } },
   interruptThread: { body: { include_human: true }, answers: { 202: { id: 'req_01KE6HWA00Z8X6C4V2B1N3M5QW' } } },
+  batchThreads: {
+    body: { action: 'close', filter: { agent: 'weather', metadata: { channel: 'web' } }, dry_run: true },
+    answers: { 202: { matched: 12, next_cursor: null } },
+  },
   postMessage: {
     body: { text: 'And tomorrow?' },
     answers: {

@@ -16,6 +16,12 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'Root of a family of its own. Calls that are open at that position appear as interrupted; subscriptions, timers and choices are not inherited.',
   interruptThread:
     'Does what the policy `cancel` does, whatever the agent’s policy is. Calls that wait for a person go on unless `include_human` is true.',
+  patchAgent:
+    'While it is paused, messages, results and events are taken and wait; a completion that runs is broken off and asked for again. What stops a thread works.',
+  batchThreads:
+    'Asked again with its `Idempotency-Key` it asks no thread twice. Closed threads are not counted, nor idle ones by `interrupt`.',
+  pauseToolServer:
+    'Calls wait, and are sent once it is resumed; their own time limits go on. Results of what was sent before are taken. New threads have the tools that it had.',
   retryThread:
     'Useful after `completion_failed` or `budget_exceeded`. With nothing to ask again it is refused in the log.',
   closeThread: 'Open calls end as interrupted, subscriptions end. What comes later is refused in the log.',

@@ -29,24 +29,35 @@ export class AgentController {
     const { name, ...content } = apiCodec.toCode(body);
     const more = { problems: modelProblems(content.model), holds: ifMatch(match, etagOfAgent) };
     const { agent, created } = unwrap(await this.ingress.agents.create(tenant, name, content, more));
-    return agentReply(created ? 201 : 200, agent);
+    return this.answer(created ? 201 : 200, agent);
   }
 
   @Operate(agentOperations.list)
   async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
     const page = await this.ingress.agents.list(tenant, pageOf(query));
-    return reply(200, { data: page.data.map(shown), nextCursor: page.nextCursor });
+    const paused = await this.ingress.agents.paused(tenant);
+    return reply(200, { data: page.data.map((agent) => shown(agent, paused)), nextCursor: page.nextCursor });
   }
 
   @Operate(agentOperations.get)
   async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
-    return agentReply(200, unwrap(await this.ingress.agents.get(tenant, params.name)));
+    return this.answer(200, unwrap(await this.ingress.agents.get(tenant, params.name)));
   }
 
   @Operate(agentOperations.version)
   async version(@OperationCall() { tenant, params }: Call<Operations['version']>): Promise<Reply> {
     if (!/^[1-9]\d{0,8}$/.test(params.n)) throw new HttpProblem('NOT_FOUND', 'There is no such version.');
-    return agentReply(200, unwrap(await this.ingress.agents.get(tenant, params.name, Number(params.n))));
+    return this.answer(200, unwrap(await this.ingress.agents.get(tenant, params.name, Number(params.n))));
+  }
+
+  @Operate(agentOperations.patch)
+  async patch(
+    @OperationCall() { tenant, params, body }: Call<Operations['patch']>,
+    @Headers('if-match') match?: string,
+  ): Promise<Reply> {
+    const isPaused = body.state === 'paused';
+    const holds = ifMatch(match, etagOfAgent);
+    return this.answer(200, unwrap(await this.ingress.agents.setPaused(tenant, params.name, isPaused, holds)));
   }
 
   @Operate(agentOperations.remove)
@@ -57,15 +68,18 @@ export class AgentController {
     unwrap(await this.ingress.agents.remove(tenant, params.name, ifMatch(match, etagOfAgent)));
     return noContent;
   }
+
+  private async answer(status: number, agent: Agent): Promise<Reply> {
+    const paused = await this.ingress.agents.paused(agent.tenant);
+    return tagged(reply(status, shown(agent, paused)), etagOfAgent(agent));
+  }
 }
 
 /** What only the provider can validate: its script, its endpoint. */
 const modelProblems = (model: ModelConfig): readonly Problem[] =>
   modelSettingProblems(model).map(({ pointer, detail }) => ({ pointer: `/model${pointer}`, detail }));
 
-const agentReply = (status: number, agent: Agent): Reply => tagged(reply(status, shown(agent)), etagOfAgent(agent));
-
 /** Every field except the internal ones. */
-function shown({ tenant: _, contentSha256: __, ...agent }: Agent): object {
-  return agent;
+function shown({ tenant: _, contentSha256: __, ...agent }: Agent, paused: readonly string[]): object {
+  return { ...agent, state: paused.includes(agent.name) ? 'paused' : 'active' };
 }

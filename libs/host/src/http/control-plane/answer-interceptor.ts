@@ -44,13 +44,15 @@ export class AnswerInterceptor implements NestInterceptor {
     const { caller } = request;
     const hasMade = answer.status !== 200 || !(201 in answers); // 200 for what was there already
     if (audit === undefined || caller === undefined || !hasMade) return;
+    const action = actionOf(audit, request);
+    if (action === null) return;
     const target = targetOf(audit, request, answer);
     // What the platform does to a tenant is in that tenant's audit.
     const tenant = caller.tenant === platformTenant ? (target ?? caller.tenant) : caller.tenant;
     await this.ingress.audit.record({
       ...caller.by,
       tenant,
-      action: actionOf(audit, request),
+      action,
       target,
       outcome: 'done',
     });
@@ -92,7 +94,7 @@ function located({ location }: Operation, request: ApiRequest, answer: Reply): R
   };
 }
 
-function actionOf({ action }: Audited, { body }: ApiRequest): AuditAction {
+function actionOf({ action }: Audited, { body }: ApiRequest): AuditAction | null {
   if (typeof action === 'string') return action;
   return action(body instanceof Uint8Array && body.length > 0 ? JSON.parse(new TextDecoder().decode(body)) : {});
 }

@@ -66,6 +66,17 @@ export class ThreadController {
     return reply(201, unwrap(await this.ingress.threads.fork({ tenant, thread: params.id }, wanted, origin)));
   }
 
+  @Operate(threadOperations.batch)
+  async batch(@OperationCall() { tenant, caller, body, origin }: Call<Operations['batch']>): Promise<Reply> {
+    const { action, dry_run: dryRun, cursor } = body;
+    const { user_id: userId, external_id: externalId, created_after: createdAfter, ...rest } = body.filter;
+    const { updated_after: updatedAfter, ...named } = rest;
+    const asked = { ...named, userId, externalId, createdAfter, updatedAfter };
+    const agent = await this.agentName(tenant, asked.agent);
+    const filter = { ...asked, ...(agent && { agent }), ...(caller.agents && { agents: caller.agents }) };
+    return reply(202, await this.ingress.batch(tenant, { action, filter, dryRun, cursor }, origin));
+  }
+
   @Operate(threadOperations.interrupt)
   async interrupt(@OperationCall() { tenant, params, body, origin }: Call<Operations['interrupt']>): Promise<Reply> {
     const request = { ask: 'interrupt', includeHuman: body.include_human } as const;
@@ -86,6 +97,13 @@ export class ThreadController {
       202,
       unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'close' }, origin)),
     );
+  }
+
+  /** Rows have the name; one that no agent has finds nothing by itself. */
+  private async agentName(tenant: string, nameOrId: string | undefined): Promise<string | undefined> {
+    if (nameOrId === undefined) return undefined;
+    const found = await this.ingress.agents.get(tenant, nameOrId);
+    return found.ok ? found.value.name : nameOrId;
   }
 }
 

@@ -43,7 +43,8 @@ export class ToolServerController {
     @OperationCall() { tenant, params, body }: Call<Operations['patch']>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
-    return this.change(tenant, params.name, apiCodec.toCode(body), match);
+    const { state, ...patch } = apiCodec.toCode(body);
+    return this.change(tenant, params.name, { ...patch, ...(state && { paused: state === 'paused' }) }, match);
   }
 
   @Operate(toolServerOperations.remove)
@@ -92,6 +93,6 @@ export class ToolServerController {
 
 const changedReply = (server: ToolServer): Reply => tagged(reply(200, shown(server)), etagOfServer(server));
 
-function shown({ tenant: _, ...server }: ToolServer): object {
-  return { propagateTrace: 'same', ...server };
+function shown({ tenant: _, resumedAt: __, ...server }: ToolServer): object {
+  return { propagateTrace: 'same', ...server, state: server.paused ? 'paused' : 'active' };
 }

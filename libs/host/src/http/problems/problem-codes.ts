@@ -254,7 +254,7 @@ const toolCodes = {
     null,
     'Manifest invalid',
     'The tool server’s manifest breaks the protocol’s rules, or is not the pinned one. None of its tools is offered.',
-    'See `problems` of the event; `POST /v1/tool-servers/{name}/probe` judges it again.',
+    'See `problems` of the event; `POST /v1/tool-servers/{name}/probe` judges it again. A manifest that is meant to have changed is approved by its hash: `dormouse tools set NAME --pin SHA256`.',
   ),
   TOOLSET_UNREACHABLE: entry(
     null,
@@ -266,7 +266,7 @@ const toolCodes = {
     null,
     'Address not allowed',
     'The outbound guard does not allow this address: private and loopback addresses and plain http need a rule.',
-    'Add the destination to `DORMOUSE_OUTBOUND_ALLOW`.',
+    'Add the destination to `DORMOUSE_OUTBOUND_ALLOW`, or to the tenant’s `outbound_allow`.',
   ),
   TOOL_NAME_DUPLICATE: entry(
     null,

@@ -81,8 +81,8 @@ export function createWebhookApi(ports: WebhookPorts): WebhookApi {
   }
 
   /** Where it could never be called, why. (W2) */
-  async function refusalOf(url: string): Promise<Answered<never> | null> {
-    const verdict = await ports.webhookTransport.judge(url);
+  async function refusalOf(url: string, tenant: string): Promise<Answered<never> | null> {
+    const verdict = await ports.webhookTransport.judge(url, tenant);
     if (verdict.ok) return null;
     return invalid([{ pointer: '/url', detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }]);
   }
@@ -114,7 +114,7 @@ export function createWebhookApi(ports: WebhookPorts): WebhookApi {
 
   return {
     async create(tenant, content) {
-      const refusal = await refusalOf(content.url);
+      const refusal = await refusalOf(content.url, tenant);
       if (refusal !== null) return refusal;
       if ((await webhooks.count(tenant)) >= webhooksMax)
         return refused('TOO_MANY_WEBHOOKS', `A tenant has at most ${webhooksMax} webhooks.`);
@@ -140,7 +140,7 @@ export function createWebhookApi(ports: WebhookPorts): WebhookApi {
     },
     async change(tenant, id, { state, ...patch }) {
       if ((await webhooks.get(tenant, id)) === null) return notFound('webhook');
-      const refusal = patch.url === undefined ? null : await refusalOf(patch.url);
+      const refusal = patch.url === undefined ? null : await refusalOf(patch.url, tenant);
       if (refusal !== null) return refusal;
       const done = await changed(tenant, id, (webhook) => inState({ ...webhook, ...patch }, state, clock.now()));
       return done.ok ? answered(shown(done.value)) : done;

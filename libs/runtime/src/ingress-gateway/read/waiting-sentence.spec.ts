@@ -142,6 +142,48 @@ const calls: readonly Row[] = [
   ],
 ];
 
+const paused: readonly Row[] = [
+  [
+    'a call to a paused tool server',
+    { calls: [call({ since: now - minute })] },
+    { attempts: [], isServerPaused: true },
+    'waiting 1 min for `call_1` (deploy) at weather-tools: tool server weather-tools is paused, until ' +
+      '`dormouse tools resume weather-tools`; not acknowledged yet',
+  ],
+  [
+    'a call that was tried before its tool server was paused',
+    { calls: [call({ since: now - minute })] },
+    { attempts: [attempt(1, 503, 12 * second)], isServerPaused: true, isAgentPaused: true },
+    'waiting 1 min for `call_1` (deploy) at weather-tools: tool server weather-tools is paused, until ' +
+      '`dormouse tools resume weather-tools`; not acknowledged after 1 attempt, the last one was answered with 503 12 s ago',
+  ],
+  [
+    'a call that was sent before its tool server was paused',
+    { calls: [call({ since: now - minute })] },
+    { attempts: [attempt(1, 202, minute)], isServerPaused: true, isAgentPaused: true },
+    'waiting 1 min for `call_1` (deploy) at weather-tools: acknowledged in 12 ms, no result since',
+  ],
+  [
+    'a call of a paused agent',
+    { agent: { name: 'writer', version: 2 }, calls: [call({ since: now - minute })] },
+    { attempts: [], isAgentPaused: true },
+    'waiting 1 min for `call_1` (deploy) at weather-tools: agent writer is paused, until ' +
+      '`dormouse agents resume writer`; not acknowledged yet',
+  ],
+  [
+    'a completion of a paused agent',
+    { ...thinking, agent: { name: 'writer', version: 2 } },
+    { isAgentPaused: true, retrying, slot: { completionId: 'cmp_1', since: now } },
+    'waiting 20 s, and the model is not asked: agent writer is paused, until `dormouse agents resume writer`',
+  ],
+  [
+    'an idle thread of a paused agent',
+    { agent: { name: 'writer', version: 2 } },
+    { status: 'idle', isAgentPaused: true },
+    null,
+  ],
+];
+
 const people: readonly Row[] = [
   [
     'an approval',
@@ -338,7 +380,7 @@ function sentenceOf(thread: Partial<Thread>, facts: Partial<WaitFacts> = {}): st
     { ...unopenedThread('acme', 'thr_1'), status: 'open', ...thread },
     {
       ...{ now, status: 'waiting', createdAt: now, slot: null, retrying: null, parked: null },
-      ...{ attempts: null, usual: null, zone: null, questions: [] },
+      ...{ attempts: null, usual: null, zone: null, questions: [], isAgentPaused: false, isServerPaused: false },
       ...facts,
     },
   );
@@ -378,12 +420,20 @@ describe('what a thread waits for, in a sentence', () => {
     );
   });
 
-  it.each([...idle, ...calls, ...people, ...completions, ...times, ...whole, ...several, ...descendants, ...hostile])(
-    '%s',
-    (_kind, thread, facts, sentence) => {
-      const said = sentenceOf(thread, facts);
-      expect(said).toBe(sentence);
-      expect(said ?? '').not.toMatch(/swordfish|secret/);
-    },
-  );
+  it.each([
+    ...idle,
+    ...calls,
+    ...paused,
+    ...people,
+    ...completions,
+    ...times,
+    ...whole,
+    ...several,
+    ...descendants,
+    ...hostile,
+  ])('%s', (_kind, thread, facts, sentence) => {
+    const said = sentenceOf(thread, facts);
+    expect(said).toBe(sentence);
+    expect(said ?? '').not.toMatch(/swordfish|secret/);
+  });
 });

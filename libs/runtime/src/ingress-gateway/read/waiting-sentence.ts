@@ -24,6 +24,9 @@ export interface WaitFacts {
   readonly parked: Pick<ParkedThread, 'mark' | 'reason' | 'parkedAt'> | null;
   /** Of the call that `firstWait` names; null when they were not read. */
   readonly attempts: readonly Attempt[] | null;
+  /** Whether an operator has paused the thread's agent, and the tool server of that call. */
+  readonly isAgentPaused: boolean;
+  readonly isServerPaused: boolean;
   /** Of the operation of that call. */
   readonly usual: UsualTime | null;
   /** Open questions of the threads below, oldest first. */
@@ -131,6 +134,8 @@ function openingWords(thread: Thread, { now, createdAt }: WaitFacts): string {
 
 function completionWords(thread: Thread, { completionId, since }: Completion, facts: WaitFacts): string {
   const { now, slot, retrying } = facts;
+  if (facts.isAgentPaused)
+    return `waiting ${span(now - since)}, and the model is not asked: ${pausedWords('agent', thread.agent.name)}`;
   if (slot?.completionId === completionId)
     return `waiting ${span(now - slot.since)} for a free slot, before the model is asked`;
   const model = thread.model === '' ? '' : ` (${cleaned(thread.model)})`;
@@ -156,9 +161,12 @@ function callWords(thread: Thread, call: Call, facts: WaitFacts): string {
     case 'login':
       return `${since} a person to log in for \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
     case 'result': {
-      const details = [sentWords(facts), rejectedWords(thread, call), usualWords(facts.usual)].filter(
-        (one) => one !== '',
-      );
+      const details = [
+        heldWords(thread, call, facts),
+        sentWords(facts),
+        rejectedWords(thread, call),
+        usualWords(facts.usual),
+      ].filter((one) => one !== '');
       const about = `${since} \`${toolCallId}\` (${cleaned(operation)}${call.detached ? ', detached' : ''})${at}`;
       return details.length === 0 ? about : `${about}: ${details.join('; ')}`;
     }
@@ -173,6 +181,22 @@ function endWords(thread: Thread, { personTimerId, timerId }: Call, now: number)
   const due = timer === null ? undefined : own(thread.timers, timer)?.due;
   if (due === undefined) return '';
   return due > now ? `; it expires in ${span(due - now)}` : '; it expires now';
+}
+
+/** Why nothing of the call is sent, where it was not acknowledged. */
+function heldWords(
+  thread: Thread,
+  { toolServer }: Call,
+  { attempts, isAgentPaused, isServerPaused }: WaitFacts,
+): string {
+  if (attempts === null || attempts.some(({ status }) => isAcknowledgement(status))) return '';
+  if (isServerPaused && toolServer !== null) return pausedWords('tool server', toolServer);
+  return isAgentPaused ? pausedWords('agent', thread.agent.name) : '';
+}
+
+function pausedWords(what: 'agent' | 'tool server', name: string): string {
+  const command = what === 'agent' ? 'agents' : 'tools';
+  return `${what} ${cleaned(name)} is paused, until \`dormouse ${command} resume ${cleaned(name)}\``;
 }
 
 /** How far the call is on its way, from the attempts at its POST. */

@@ -1,12 +1,13 @@
 // What a thread waits for, as its view says it: the facts beside the loaded thread, and the reads that they cost.
 //
 // Invariants:
-//   F1. At most one read is added to those of the thread and of the questions below it: the attempts of the call that
-//       the sentence names, or the mark of a parked thread. A thread that waits for anything else costs none.
+//   F1. At most three reads are added to those of the thread and of the questions below it: for the call that the
+//       sentence names, its attempts, its tool server and which agents are paused; for a completion, which agents are
+//       paused; for a parked thread, its mark. A thread that waits for anything else costs none.
 //   F2. The time zone of a sleep is the offset that `sleep_until` was called with: the round of the sleep is in the
 //       transcript's tail until the next completion, and with that the sleep is over. `sleep` names no zone; then it is
 //       UTC.
-import type { Clock, DispatchLedger, ParkedThreads, Question, ThreadRow } from '@dormouse/ports';
+import type { Agents, Clock, DispatchLedger, ParkedThreads, Question, ThreadRow, ToolServers } from '@dormouse/ports';
 import type { TranscriptTail } from '@dormouse/thread';
 import type { LoadedThread } from '../../log/thread-reader.ts';
 import type { CallTimes } from './call-times.ts';
@@ -16,6 +17,8 @@ import { firstWait, waitingSentence } from './waiting-sentence.ts';
 export interface WaitingPorts {
   readonly ledger: DispatchLedger;
   readonly parked: ParkedThreads;
+  readonly agents: Pick<Agents, 'paused'>;
+  readonly toolServers: Pick<ToolServers, 'get'>;
   readonly clock: Clock;
 }
 
@@ -28,7 +31,7 @@ export interface KnownThread extends Pick<LoadedThread, 'thread' | 'tail'> {
 }
 
 export async function readWaiting(
-  { ledger, parked, clock }: WaitingPorts,
+  { ledger, parked, agents, toolServers, clock }: WaitingPorts,
   row: ThreadRow,
   { thread, tail, live, times, questions }: KnownThread,
 ): Promise<string | null> {
@@ -37,12 +40,21 @@ export async function readWaiting(
   const isParked = status === 'parked';
   const wait = isParked ? undefined : firstWait(thread)?.wait;
   const call = wait?.kind === 'call' && wait.call.waiting.for === 'result' ? wait.call : null;
+  const isDone = call !== null || wait?.kind === 'completion';
+  const [mark, attempts, server, pausedAgents] = await Promise.all([
+    isParked ? parked.get(key) : null,
+    call === null ? null : ledger.attempts(key, [call.toolCallId]),
+    call === null || call.toolServer === null ? null : toolServers.get(row.tenant, call.toolServer),
+    isDone ? agents.paused(row.tenant) : null,
+  ]); // (F1)
   return waitingSentence(thread, {
     status,
     ...live,
     createdAt: row.createdAt,
-    parked: isParked ? await parked.get(key) : null, // (F1)
-    attempts: call === null ? null : await ledger.attempts(key, [call.toolCallId]), // (F1)
+    parked: mark,
+    attempts,
+    isAgentPaused: pausedAgents?.includes(thread.agent.name) === true,
+    isServerPaused: server?.paused === true,
     usual: call === null ? null : times.usual(call.operation, call.toolServer),
     questions,
     zone: wait?.kind === 'sleep' ? zoneOf(tail, wait.timer.due) : null,

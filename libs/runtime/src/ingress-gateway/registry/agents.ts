@@ -46,6 +46,10 @@ export interface AgentApi {
   list(tenant: string, page: PageRequest): Promise<Page<Agent>>;
   get(tenant: string, nameOrId: string, version?: number): Promise<Answered<Agent>>;
   remove(tenant: string, nameOrId: string, holds?: Precondition<Agent>): Promise<Answered<null>>;
+  /** Of all versions; answers the latest one. */
+  setPaused(tenant: string, nameOrId: string, isPaused: boolean, holds?: Precondition<Agent>): Promise<Answered<Agent>>;
+  /** Names of those that are paused. */
+  paused(tenant: string): Promise<readonly string[]>;
 }
 
 export interface AgentPorts {
@@ -95,6 +99,14 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
       await agents.remove(tenant, agent.name);
       return answered(null);
     },
+    async setPaused(tenant, nameOrId, isPaused, holds = always) {
+      const agent = await agents.latest(tenant, nameOrId);
+      if (agent === null) return notFound('agent');
+      if (!holds(agent)) return preconditionFailed('agent');
+      await agents.setPaused(tenant, agent.name, isPaused);
+      return answered(agent);
+    },
+    paused: (tenant) => agents.paused(tenant),
   };
 }
 

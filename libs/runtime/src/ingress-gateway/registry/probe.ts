@@ -117,6 +117,6 @@ function* judging(server: ToolServer, body: string): Steps<Omit<ProbeReport, 'la
   yield;
   const sha256 = parsed.ok ? hash('sha256', yield* canonicalizing(json.value)) : null;
   if (sha256 !== null && server.pinnedSha256 !== null && server.pinnedSha256 !== sha256)
-    problems.push('pinned_sha256: the manifest is another one');
+    problems.push(`pinned_sha256: the manifest is another one: it has ${sha256}, and ${server.pinnedSha256} is pinned`);
   return { ok: problems.length === 0, toolset: json.value, sha256, problems };
 }

@@ -108,7 +108,7 @@ export function createToolServerApi(ports: ToolServerPorts, probe: Probe): ToolS
         const server = await toolServers.get(tenant, nameOrId);
         if (server === null) return notFound('tool server');
         if (!holds(server)) return preconditionFailed('tool server');
-        const changed: ToolServer = { ...server, ...patch, updatedAt: clock.now() };
+        const changed = changedBy(server, patch, clock.now());
         const problems = changesCalls(patch) ? await obstacles(ports, changed) : [];
         if (problems.length > 0) return invalid(problems);
         if (await toolServers.replace(changed, server)) return answered(changed); // (V4)
@@ -157,6 +157,12 @@ async function withinQuota(
 
 const countedAtOnce = 200;
 
+/** What is resumed has its time: attempts of before do not count. (delivery D8) */
+function changedBy(server: ToolServer, patch: ToolServerPatch, now: number): ToolServer {
+  const isResumed = server.paused && patch.paused === false;
+  return { ...server, ...patch, updatedAt: now, ...(isResumed ? { resumedAt: now } : {}) };
+}
+
 const always = (): boolean => true;
 
 /** Changes at once alternate; more rounds than this mean that something else is wrong. */
@@ -172,14 +178,14 @@ async function obstacles(ports: ToolServerPorts, server: ToolServer): Promise<re
 
 async function addressProblems(
   { transport }: ToolServerPorts,
-  { baseUrl, endpointOverride }: ToolServer,
+  { tenant, baseUrl, endpointOverride }: ToolServer,
 ): Promise<readonly Problem[]> {
   const addresses = [
     { pointer: '/base_url', url: baseUrl },
     ...(endpointOverride === null ? [] : [{ pointer: '/endpoint_override', url: endpointOverride }]),
   ];
   const verdicts = await Promise.all(
-    addresses.map(async ({ pointer, url }) => ({ pointer, verdict: await transport.judge(url) })),
+    addresses.map(async ({ pointer, url }) => ({ pointer, verdict: await transport.judge(url, tenant) })),
   );
   return verdicts.flatMap(({ pointer, verdict }) =>
     verdict.ok ? [] : [{ pointer, detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }],

@@ -29,6 +29,7 @@ import type {
   ThreadLog,
   ThreadRemover,
   ThreadRow,
+  ToolServers,
 } from '@dormouse/ports';
 import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
@@ -102,6 +103,7 @@ export interface ThreadPorts {
   readonly parked: ParkedThreads;
   readonly inbox: Inbox;
   readonly remover: ThreadRemover;
+  readonly toolServers: Pick<ToolServers, 'get'>;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;

@@ -12,7 +12,10 @@ import { PartialAnswer } from './partial-answer.ts';
 /** What a completion becomes: an input of its thread. */
 export type CompletionAnswer = CompletionResult | CompletionFailure;
 
-/** It was not asked, because its tenant is not active; its thread is marked. (holding H1) */
+/**
+ * It was not asked, or not to its end: its tenant is not active, or its agent is paused; its thread is marked. (holding
+ * H1)
+ */
 export const heldBack = 'held back';
 export type CompletionEnd = CompletionAnswer | typeof heldBack;
 
@@ -38,6 +41,8 @@ export class CompletionRun {
   state: RunState = 'running';
   /** Where the model of the last attempt is; null when it has no address, or was not asked. */
   host: string | null = null;
+  /** The agent that asks, by its name; null before the first attempt. */
+  agent: string | null = null;
   /** What it has waited for since its last attempt failed. */
   retrying: Retrying | null = null;
   /** Its answer, once there is one. */

@@ -125,9 +125,48 @@ const hangs = (after: readonly ModelPart[] = []): Play =>
     await new Promise(() => {});
   };
 
+const notHeld: Holding = {
+  holds: () => Promise.resolve(false),
+  holdsAgent: () => Promise.resolve(false),
+  holdForServer: () => Promise.resolve(),
+};
+
+describe('a completion of a paused agent', () => {
+  it('A6 is not asked', async () => {
+    const asked: (string | undefined)[] = [];
+    const holdsAgent = async (_key: unknown, agent?: string): Promise<boolean> => asked.push(agent) > 0;
+    const { runner, clock, answers, requests } = scene([says('fine')], { holding: { ...notHeld, holdsAgent } });
+    await clock.advance(1_000);
+    expect([answers, requests.length, runner.inFlight, asked.length]).toEqual([[heldBack], 0, 0, 1]);
+  });
+
+  it('A7 is broken off in the middle of its answer, and gives none', async () => {
+    let isPaused = false;
+    const holding = { ...notHeld, holdsAgent: () => Promise.resolve(isPaused) };
+    const { runner, clock, answers, requests } = scene([hangs([{ part: 'text', text: 'half' }])], { holding });
+    await clock.advance(5_000);
+    expect([requests.length, answers]).toEqual([1, []]);
+    isPaused = true;
+    await clock.advance(2_000);
+    expect([answers, runner.inFlight]).toEqual([[heldBack], 0]);
+    expect(requests[0]?.signal.aborted).toBe(true);
+  });
+
+  it('A7 runs on where the store cannot say, and is looked at again', async () => {
+    let isAway = false;
+    const holdsAgent = (): Promise<boolean> =>
+      isAway ? Promise.reject(new Fault('UNAVAILABLE', 'away')) : Promise.resolve(false);
+    const { clock, answers, requests } = scene([hangs()], { holding: { ...notHeld, holdsAgent } });
+    await clock.advance(1_000);
+    isAway = true;
+    await clock.advance(5_000);
+    expect([requests.length, answers]).toEqual([1, []]);
+  });
+});
+
 describe('a completion of a suspended tenant', () => {
   it('A6 is not asked: it ends without an answer, and gives its slot back', async () => {
-    const holding = { holds: () => Promise.resolve(true) };
+    const holding = { ...notHeld, holds: () => Promise.resolve(true) };
     const { runner, clock, answers, requests } = scene([says('fine')], { holding });
     await clock.advance(1_000);
     expect(answers).toEqual([heldBack]);
@@ -136,7 +175,7 @@ describe('a completion of a suspended tenant', () => {
 
   it('A6 is not asked again after an attempt that failed', async () => {
     let isSuspended = false;
-    const holding = { holds: () => Promise.resolve(isSuspended) };
+    const holding = { ...notHeld, holds: () => Promise.resolve(isSuspended) };
     const { clock, answers, requests } = scene([fails(true, 5_000), says('fine')], { holding });
     await clock.advance(1_000);
     isSuspended = true;
@@ -145,7 +184,7 @@ describe('a completion of a suspended tenant', () => {
   });
 
   it('is asked again, and fails at last, where the tenant cannot be looked up', async () => {
-    const holding = { holds: () => Promise.reject(new Fault('UNAVAILABLE', 'away')) };
+    const holding = { ...notHeld, holds: () => Promise.reject(new Fault('UNAVAILABLE', 'away')) };
     const { clock, answers, requests } = scene([says('fine')], { holding, modelRetryTotalMs: 20_000 });
     await clock.advance(60_000);
     expect(answers).toMatchObject([{ kind: 'CompletionFailure', retryable: true }]);

@@ -8,7 +8,10 @@
 //   A4. A run that waits for a slot holds only the names of its thread and completion: state and prompt are read when
 //       it has a slot. People see that it waits. No slot is held between attempts.
 //   A5. An orphaned run publishes nothing: another run may publish for its thread. Adopted, it publishes all again.
-//   A6. A run of a tenant that is not active ends without an answer, when its turn has come. (holding H1)
+//   A6. A run of a tenant that is not active, or of a paused agent, ends without an answer, when its turn has come.
+//       (holding H1)
+//   A7. An attempt whose agent is paused meanwhile is broken off at the next check, and its run ends without an answer:
+//       the completion is asked for again once the agent goes on. (holding H5)
 import { TransientSet, backoffMs } from '@dormouse/collections';
 import {
   type Clock,
@@ -204,9 +207,13 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   async function consume(run: CompletionRun, source: OrderSource, answer: PartialAnswer): Promise<Ended> {
     run.host = null;
     if (holding !== null && (await holding.holds(run.key))) throw new HeldBack();
-    const request = await deps.buildRequest(source.atHand ?? (await source.read()), run.signal);
+    const order = source.atHand ?? (await source.read());
+    run.agent = order.thread.agent.name;
+    if (holding !== null && (await holding.holdsAgent(run.key, run.agent))) throw new HeldBack();
+    const request = await deps.buildRequest(order, run.signal);
     if (!deps.tracing.tracer.isOn) return await ask(run, request, answer);
-    const input = deps.tracing.withContent === true ? await request.prompt.last(messagesMax) : null;
+    const mayHaveContent = deps.tracing.mayHaveContent?.(run.key.tenant) === true;
+    const input = mayHaveContent ? await request.prompt.last(messagesMax) : null;
     const startedAt = deps.tracing.wallNow();
     const record = (error: unknown): void => {
       const times = { startedAt, endedAt: deps.tracing.wallNow(), at: clock.now() };
@@ -286,10 +293,19 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       await clock.sleep(settings.completionCheckMs, closed.signal);
       const now = clock.now();
       for (const run of runs.values()) checkRun(run, now);
+      await Promise.all([...runs.values()].filter((run) => run.isStreaming).map(breakOffPaused));
       slots.look();
       left.breakOff(now - settings.leftCompletionMsMax);
     }
     checking = false;
+  }
+
+  /** (A7) A store that does not answer leaves it to the next check. */
+  async function breakOffPaused(run: CompletionRun): Promise<void> {
+    const { key, agent, answer } = run;
+    if (holding === null || agent === null) return;
+    const isPaused = await holding.holdsAgent(key, agent).catch(() => false);
+    if (isPaused && run.answer === answer && run.state === 'running') run.breakOff(new HeldBack());
   }
 
   function lookAfter(): void {

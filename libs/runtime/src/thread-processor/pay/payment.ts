@@ -8,7 +8,8 @@
 //   P3. A completion that the list ended hands its deliveries over only after the payment, never before. (V1)
 //   P4. The next completion starts last, when nothing else can fail.
 //   P5. A call that can never be handed over is settled: its thread gets that as an input; the debt is held until then.
-//   P6. Debts of a tenant that is not active are not paid: their thread is marked first. (holding H1)
+//   P6. Debts of a tenant that is not active are not paid: their thread is marked first. (holding H1) Of a paused agent
+//       that holds for calls and completions alone. (holding H5)
 import {
   type DueTimer,
   Fault,
@@ -85,12 +86,19 @@ export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promis
   ended?.abort();
   const { holding } = deps;
   const isHeld = holding !== null && bill.debts.length > 0 && (await holding.holds(debtor.key)); // (P6)
-  if (!isHeld) await handOver(deps, debtor, bill);
+  const { name: agent } = bill.state.thread.agent;
+  const isPaused =
+    !isHeld && holding !== null && bill.debts.some(isDone) && (await holding.holdsAgent(debtor.key, agent));
+  if (!isHeld) await handOver(deps, debtor, bill, isPaused);
   if (ended !== null) bill.hold.absorb(ended.hold); // (P3)
   if (ended !== null && debtor.run === ended) debtor.run = null;
-  const requested = isHeld ? null : owedCompletion(protocol, bill);
+  const requested = isHeld || isPaused ? null : owedCompletion(protocol, bill);
   if (requested !== null) startCompletion(deps, debtor, bill, requested); // (P4)
 }
+
+/** Whether the agent does something with it: asks the model, or calls a tool. */
+const isDone = ({ effects }: Debt): boolean =>
+  effects.some((effect) => effect.do === 'RequestCompletion' || effect.do === 'InvokeTool');
 
 /** The lane's completion, when the state no longer requests it. */
 function endedRun(debtor: Debtor, state: BilledState): CompletionRun | null {
@@ -98,7 +106,7 @@ function endedRun(debtor: Debtor, state: BilledState): CompletionRun | null {
   return run !== null && run.completionId !== state.thread.completion?.completionId ? run : null;
 }
 
-async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
+async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill, isPaused: boolean): Promise<void> {
   const orders: Promise<void>[] = [];
   const timers: DueTimer[] = [];
   for (const debt of bill.debts) {
@@ -107,6 +115,7 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<
       const owed = { ...debtor.key, at: debt.at, trace: debt.trace };
       switch (effect.do) {
         case 'InvokeTool':
+          if (isPaused) break; // (P6)
           orders.push(invoked(deps, debtor, bill.hold, { ...owed, ...traceOfCall(bill.state, effect), effect }));
           break;
         case 'WithdrawCall':

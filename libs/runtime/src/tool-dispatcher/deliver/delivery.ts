@@ -17,8 +17,11 @@
 //   D6. A call that waits (between attempts, at the gate, for another process) holds no place. A server's waiting calls
 //       take at most as much room as they leave free; a call beyond that is refused before it is begun, and the model
 //       gets the reason.
-//   D7. A call of a tenant that is not active is not sent: asked right before each POST, and of a call at most once
-//       before its claim. Claimed in vain, it is one whose outcome is unknown. (holding H1)
+//   D7. A call of a tenant that is not active, of a paused agent, or to a paused tool server is not sent: asked right
+//       before each POST, and of a call at most once before its claim. A claim under which no byte was sent is given
+//       back: sent again, it is a new call. (holding H1, H5)
+//   D8. A pause takes no time of the schedule: attempts that were made before the tool server was resumed do not count
+//       for its end.
 import { type Place } from '@dormouse/collections';
 import {
   Fault,
@@ -48,10 +51,11 @@ import {
   type Failure,
 } from './dispatch-failure.ts';
 import type { Invocation, OwedCall } from '../invocation.ts';
+import type { Registrations } from '../registrations.ts';
 import { TimedCancelToken, type CancelToken } from './cancel-token.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import type { Holding } from '../../tenants/holding.ts';
-import type { ServerGates } from './server-gate.ts';
+import type { Leave, ServerGates } from './server-gate.ts';
 import type { DispatcherSettings } from '../settings.ts';
 
 export interface DeliveryDeps {
@@ -65,6 +69,7 @@ export interface DeliveryDeps {
   readonly logger: Logger;
   readonly settings: DispatcherSettings;
   readonly holding: Holding | null;
+  readonly registrations: Registrations;
   /** Ends POSTs that are under way; after that nothing is written any more. */
   readonly hardStop: AbortSignal;
 }
@@ -90,7 +95,7 @@ export interface Delivery {
   readonly isCrowded: boolean;
 }
 
-/** Thrown when the call must wait until its tenant is active again. (D7) */
+/** Thrown when the call must wait until its tenant, agent or tool server goes on again. (D7) */
 export class HeldBack extends Error {}
 
 /** Thrown when waiting was ended from outside. */
@@ -103,8 +108,12 @@ interface Progress {
 }
 
 type May = 'go' | 'lost' | Conclusion;
-/** Asked when the turn has come, right before a POST. */
-type Begin = () => Promise<May>;
+interface Begin {
+  /** Asked when the turn has come, right before a POST. */
+  (): Promise<May>;
+  /** Undoes what was begun, of a call that was not sent. */
+  readonly undo?: () => Promise<void>;
+}
 
 /** A ledger that was read this short a time ago is not read again. */
 const freshMs = 1_000;
@@ -127,7 +136,7 @@ export async function deliver(
   if ('code' in invocation) return conclude(deps, delivery, 'refused', invocation);
   if (delivery.isCrowded && attempts.length === 0)
     return conclude(deps, delivery, 'refused', crowded(delivery.call.effect.toolServer)); // (D6)
-  const progress = progressOf(attempts, readAt);
+  const progress = progressOf(attempts, readAt, invocation.server.resumedAt);
   const once = delivery.call.effect.delivery === 'at_most_once';
   const begin = once ? claim(deps, delivery) : lookAgain(deps, delivery, progress, readAt);
   return send(deps, delivery, invocation, progress, begin);
@@ -142,7 +151,10 @@ async function send(
 ): Promise<Conclusion> {
   const { toolServer, delivery: guarantee } = delivery.call.effect;
   for (;;) {
-    const tried = await attempt(deps, delivery, invocation, progress, begin);
+    const tried = await attempt(deps, delivery, invocation, progress, begin).catch(async (error: unknown) => {
+      if (error instanceof HeldBack) await begin.undo?.(); // (D7)
+      throw error;
+    });
     if (tried === 'lost') return waitForOther(deps, delivery);
     if ('failure' in tried) return tried;
     const { outcome, made } = tried;
@@ -179,16 +191,18 @@ async function attempt(
   const leftMs = settings.retryTotalMs - Math.max(0, clock.now() - progress.firstAt);
   const cancelToken = new TimedCancelToken(delivery.cancelToken, clock, leftMs);
   const leave =
-    deps.gates.enterNow(tenant, effect.toolServer, cancelToken) ??
-    (await delivery.place.releasedDuring(() => deps.gates.enter(tenant, effect.toolServer, cancelToken))); // (D6)
+    deps.gates.enterNow(tenant, effect.toolServer, cancelToken) ?? (await enterLater(deps, delivery, cancelToken));
   cancelToken.dropAlarm();
   if (delivery.cancelToken.isCancelled) leave?.(null); // admitted by the gate, but ended while it waited for a place
   if (delivery.cancelToken.isCancelled) throw new Interrupted();
-  if (leave === null) return conclude(deps, delivery, 'exhausted', heldBack(effect.toolServer, progress.made)); // (D4)
+  if (leave === null) {
+    await refuseHeld(deps, delivery);
+    return conclude(deps, delivery, 'exhausted', heldBack(effect.toolServer, progress.made)); // (D4)
+  }
   let outcome: SendOutcome | null = null;
   let at = 0;
   try {
-    if (deps.holding !== null && (await deps.holding.holds(delivery.key))) throw new HeldBack(); // (D7)
+    await refuseHeld(deps, delivery);
     const may = await begin();
     if (may !== 'go') return may;
     at = clock.now();
@@ -204,6 +218,22 @@ async function attempt(
   const status = outcome.sent ? outcome.status : outcome.code;
   const durationMs = Math.max(0, clock.now() - at);
   return { outcome, made: { toolCallId: effect.toolCallId, number: progress.made, at, status, durationMs } };
+}
+
+/** What is held does not wait at the gate. (D6, D7) */
+async function enterLater(deps: DeliveryDeps, delivery: Delivery, cancelToken: CancelToken): Promise<Leave | null> {
+  const { tenant, effect } = delivery.call;
+  await refuseHeld(deps, delivery);
+  return delivery.place.releasedDuring(() => deps.gates.enter(tenant, effect.toolServer, cancelToken));
+}
+
+/** (D7) @throws HeldBack, once the thread is marked. */
+async function refuseHeld({ holding, registrations }: DeliveryDeps, { key, call }: Delivery): Promise<void> {
+  if (holding === null) return;
+  const { toolServer } = call.effect;
+  const isPaused = (await registrations.get(key.tenant, toolServer))?.paused === true;
+  if (isPaused) await holding.holdForServer(key, toolServer);
+  if (isPaused || (await holding.holds(key)) || (await holding.holdsAgent(key))) throw new HeldBack();
 }
 
 /** At least once: the ledger was just read, unless the gate held the call; a repetition looks again. (D1, D4) */
@@ -227,14 +257,18 @@ function claim(deps: DeliveryDeps, delivery: Delivery): Begin {
   const { toolCallId } = delivery.call.effect;
   const nonce = deps.entropy.nonce();
   let claimed = false;
-  return async () => {
+  async function begin(): Promise<May> {
     const at = deps.clock.now();
     if (!claimed && !(await withRetries(deps, delivery, () => deps.ledger.claim(delivery.key, toolCallId, nonce, at))))
       return 'lost';
     claimed = true;
     const entry = await readLedger(deps, delivery);
     return concluded(entry) ?? (entry?.nonce === nonce ? 'go' : 'lost');
+  }
+  const undo = async (): Promise<void> => {
+    if (claimed) await withRetries(deps, delivery, () => deps.ledger.unclaim(delivery.key, toolCallId, nonce));
   };
+  return Object.assign(begin, { undo });
 }
 
 /** The claim is taken: by another process, or by this one before it died. (D5) */
@@ -274,9 +308,12 @@ function delayAfter(
   );
 }
 
-const progressOf = (attempts: readonly Attempt[], now: number): Progress => ({
+const progressOf = (attempts: readonly Attempt[], now: number, resumedAt = Number.NEGATIVE_INFINITY): Progress => ({
   made: attempts.reduce((most, { number }) => Math.max(most, number), 0),
-  firstAt: attempts.reduce((first, { at }) => Math.min(first, at), now),
+  firstAt: Math.max(
+    attempts.reduce((first, { at }) => Math.min(first, at), now),
+    Math.min(now, resumedAt), // (D8)
+  ),
 });
 
 /** The end of a call according to the ledger; null when it has not ended. */

@@ -109,7 +109,11 @@ export function createManifests(deps: ManifestsDeps): Manifests {
     judged.set(textSha256, read);
     const { canonical, manifest } = read;
     if (server.pinnedSha256 !== null && server.pinnedSha256 !== manifest.sha256) {
-      return rejected('TOOLSET_INVALID', `the manifest does not match the pinned hash: it has ${manifest.sha256}`); // (M3)
+      const next = 'an operator approves it as the new pinned_sha256';
+      return rejected(
+        'TOOLSET_INVALID',
+        `the manifest does not match the pinned hash: it has ${manifest.sha256}; ${next}`,
+      ); // (M3)
     }
     if (!isProbe) await remember(server, canonical, manifest);
     if (!isProbe) discovered?.(server);

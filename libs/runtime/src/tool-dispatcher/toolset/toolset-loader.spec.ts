@@ -323,7 +323,20 @@ describe('loading toolsets', () => {
     expect((await load(['one'])).toolsets).toHaveLength(1);
   });
 
-  it('a paused server is not asked', async () => {
+  it('L5 a paused server is not asked, and gives its last good manifest', async () => {
+    const peer = await stage.register('weather');
+    peer.manifest = weather;
+    await stage.dispatcher();
+    const { toolsets } = await load(['weather']);
+    const server = await stage.ports.toolServers.get(key.tenant, 'weather');
+    if (server !== null) await stage.ports.toolServers.replace({ ...server, paused: true }, server);
+    await stage.clock.advance(5_000);
+    const asked = peer.gets.length;
+    expect((await load(['weather'])).toolsets).toEqual(toolsets.map((toolset) => ({ ...toolset, stale: true })));
+    expect(peer.gets).toHaveLength(asked);
+  });
+
+  it('L5 a paused server that was never asked has no tools', async () => {
     const peer = await stage.register('weather', { paused: true });
     await stage.dispatcher();
     expect((await load(['weather'])).rejected).toMatchObject([

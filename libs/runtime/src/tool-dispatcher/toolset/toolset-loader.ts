@@ -7,6 +7,7 @@
 //       nothing, because it is not absent but wrong. R19, R25
 //   L3. A name that two servers offer, or that is ours, is offered by neither. R21, R72
 //   L4. Annotations make delivery stricter; only a trusted server may relax it.
+//   L5. A server that is paused is not asked: it gives its last good manifest, marked stale. Its calls wait.
 import { canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
 import type { ToolServer, WorkTopics } from '@dormouse/ports';
@@ -68,7 +69,12 @@ async function find(
   const registered = await registrations.get(tenant, name);
   if (registered === null) return unreachable('the tool server is not registered');
   const server = atAddress(registered, effect);
-  if (server.paused) return unreachable('the tool server is paused by an operator');
+  if (server.paused) {
+    const manifest = await manifests.lastGood(server); // (L5)
+    return manifest === null
+      ? unreachable('the tool server is paused by an operator')
+      : { server, manifest, stale: true };
+  }
   const fetched = await (effect.afterChange === true ? manifests.fetchChanged(server) : manifests.fetch(server));
   if (fetched.ok) return { server, manifest: fetched.manifest, stale: false };
   if (fetched.rejection.code === 'TOOLSET_UNREACHABLE') {

@@ -38,6 +38,8 @@ export interface FaultMix {
   readonly poison: number;
   /** Clients of one tenant beside those that every universe has, where two completions run at once. 0 for most. */
   readonly crowd: number;
+  /** Above 0: an operator pauses agents and tool servers. */
+  readonly pauses: number;
 }
 
 /** When faults stop. */
@@ -70,6 +72,7 @@ export function drawFaults(random: Random, topology: 'durable' | 'standalone'): 
     skewMs: random.chance(0.3) ? random.below(400) : 0,
     poison: 0,
     crowd: 0,
+    pauses: 0,
   };
   if (topology === 'standalone')
     return { ...mix, pause: 0, cutOff: 0, rebalance: 0, publishTwice: 0, skewMs: 0, crash: Math.max(mix.crash, 0.001) };
@@ -83,6 +86,9 @@ export const drawPoison = (random: Random): number => (random.chance(0.2) ? 0.01
 
 /** Of one universe in twenty. */
 export const drawCrowd = (random: Random): number => (random.chance(0.05) ? 6 + random.below(7) : 0);
+
+/** Most installations have none. */
+export const drawPauses = (random: Random): number => (random.chance(0.15) ? 1 : 0);
 
 /** Of the brokers. */
 export const drawBrokerFaults = (random: Random): Pick<FaultMix, 'move' | 'countAnew'> => ({
@@ -114,4 +120,5 @@ export const noFaults: FaultMix = {
   skewMs: 0,
   poison: 0,
   crowd: 0,
+  pauses: 0,
 };

@@ -46,6 +46,11 @@ export const dispatchMutants: Readonly<Record<string, Mutant>> = {
       },
     }),
   },
+  markForgotten: {
+    breaks: 'what a pause holds is let go of without a mark (holding H1)',
+    faults: { pauses: 1 },
+    ports: ({ ports }) => ({ ...ports, heldThreads: { ...ports.heldThreads, hold: async () => {} } }),
+  },
   withdrawalNotWritten: {
     breaks: 'a withdrawn call is not written down as cancelled (V7)',
     harmlessBecause:

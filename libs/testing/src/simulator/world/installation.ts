@@ -11,10 +11,14 @@ import { type Clock, Fault, type Logger, type ToolTransport } from '@dormouse/po
 import {
   type CallbackGateway,
   type CallbackTokens,
+  type Holding,
   createCallbackGateway,
   createCallbackTokens,
+  createHolding,
   createIngress,
   createNotifier,
+  createPausedAgents,
+  createTenantRecords,
   createInputSweeper,
   createThreadProcessor,
   createToolDispatcher,
@@ -45,6 +49,8 @@ export interface InstallationDeps {
   readonly skewMs: number;
   /** Null where no tenant has a quota or a weight. */
   readonly shares: TenantShares | null;
+  /** Whether services look for what is paused. */
+  readonly hasPauses: boolean;
   readonly fresh: () => number;
   readonly counted: (path: string) => void;
   readonly said: (node: string, level: string, event: string, fields: object) => void;
@@ -108,7 +114,7 @@ export function createInstallation(deps: InstallationDeps): Installation {
     const context: MutantContext = {
       node,
       clock,
-      ports: countingClaims(deps.world.ports(node, clock), deps.counted),
+      ports: countingHolds(countingClaims(deps.world.ports(node, clock), deps.counted), deps.counted),
       world: deps.world,
       random,
     };
@@ -156,6 +162,14 @@ function countingClaims(ports: MemoryPorts, counted: (path: string) => void): Me
     return won;
   };
   return { ...ports, ledger: { ...ports.ledger, claim } };
+}
+
+function countingHolds(ports: MemoryPorts, counted: (path: string) => void): MemoryPorts {
+  const hold: typeof ports.heldThreads.hold = (key, by) => {
+    counted(`held by ${by.split(':')[0]}`);
+    return ports.heldThreads.hold(key, by);
+  };
+  return { ...ports, heldThreads: { ...ports.heldThreads, hold } };
 }
 
 async function startAll(services: readonly Service[]): Promise<void> {
@@ -227,6 +241,7 @@ function createServices(
     ...(deps.shares !== null && { limits: tenantLimitsOf(ports, { clock, entropy, logger }) }),
   };
   const has = (role: Role): boolean => roles.includes(role);
+  const holding = deps.hasPauses ? createHoldingOf(ports, clock) : null;
   const services: Service[] = [];
   if (has('processor')) {
     const sound = createSimulatedModel({
@@ -242,12 +257,17 @@ function createServices(
       node,
       countingProtocol(deps.poison.in(deps.mutant.protocol?.(context) ?? {}), counted),
     );
-    services.push(createThreadProcessor({ ...common, model, idKey: new Uint8Array(32).fill(3), settings, protocol }));
+    services.push(
+      createThreadProcessor({
+        ...{ ...common, model, idKey: new Uint8Array(32).fill(3), settings, protocol },
+        ...(deps.hasPauses && { tenantStores: ports }),
+      }),
+    );
   }
   if (has('dispatcher'))
-    services.push(createToolDispatcher({ ...common, callbackTokens, settings: dispatcherSettings }));
+    services.push(createToolDispatcher({ ...common, holding, callbackTokens, settings: dispatcherSettings }));
   if (has('notifier'))
-    services.push(createNotifier({ ...common, sealer: plainSealer, settings: { noticeTimeoutMs: 500 } }));
+    services.push(createNotifier({ ...common, holding, sealer: plainSealer, settings: { noticeTimeoutMs: 500 } }));
   const ingress = has('ingress') ? createIngressOf(common, callbackTokens) : null;
   if (has('ingress'))
     services.push(
@@ -277,6 +297,13 @@ function watched(
   );
   return { ...protocol, createSlots };
 }
+
+const createHoldingOf = (ports: MemoryPorts, clock: Clock): Holding =>
+  createHolding({
+    ...ports,
+    records: createTenantRecords({ tenants: ports.tenants, clock }),
+    pausedAgents: createPausedAgents({ agents: ports.agents, clock }),
+  });
 
 function createIngressOf(
   common: MemoryPorts & { readonly clock: Clock; readonly entropy: ReturnType<typeof createSeededEntropy> },

@@ -4,7 +4,8 @@ import { createMemoryWorld, type WorldObserver } from '@dormouse/adapter-memory'
 import { type Ingress, openCommit } from '@dormouse/runtime';
 import { checkHistory } from '../../invariants/check-history.ts';
 import type { Violation } from '../../invariants/history.ts';
-import { drawCrowd, drawFaults, drawBrokerFaults, drawPoison, faultsEndMs } from '../faults/fault-mix.ts';
+import { drawCrowd, drawFaults, drawBrokerFaults, drawPauses, drawPoison, faultsEndMs } from '../faults/fault-mix.ts';
+import { createPauses, noPauses, type Pauses } from '../faults/pauses.ts';
 import { createInstallation, type Installation } from './installation.ts';
 import { registerShares } from './tenant-shares.ts';
 import { type Mutant, soundInstallation } from '../mutant.ts';
@@ -71,9 +72,14 @@ export async function runUniverse(options: UniverseOptions): Promise<UniverseRes
 }
 
 /** Steps until everything is at rest after the faults, or the time is up; says why it is not at rest. */
-async function live({ stage, outside, weather, poison }: Universe): Promise<readonly string[]> {
+async function live({ stage, outside, weather, poison, pauses }: Universe): Promise<readonly string[]> {
   const { scheduler } = stage;
-  const unrest = (): readonly string[] => [...unrestOf(stage), ...outside.unrest(), ...poison.unrest()];
+  const unrest = (): readonly string[] => [
+    ...unrestOf(stage),
+    ...outside.unrest(),
+    ...poison.unrest(),
+    ...pauses.unrest(),
+  ];
   let healed = false;
   for (let step = 1; step < stepsMax; step += 1) {
     if (!(await scheduler.step())) break;
@@ -94,6 +100,7 @@ interface Universe {
   readonly outside: Outside;
   readonly weather: Weather;
   readonly poison: Poison;
+  readonly pauses: Pauses;
 }
 
 function createUniverse(
@@ -102,10 +109,12 @@ function createUniverse(
 ): Universe {
   const random = createRandom(seed);
   const beside = createRandom(-2 - seed);
+  const ofOperator = createRandom(2 ** 30 + seed);
   const faults = {
     ...drawFaults(random, topology),
     poison: drawPoison(beside),
     crowd: drawCrowd(createRandom(crowdSeeds + seed)),
+    pauses: drawPauses(ofOperator),
     ...(topology === 'durable' && drawBrokerFaults(beside)),
     ...mutant.faults,
   };
@@ -115,6 +124,7 @@ function createUniverse(
   const outside = createOutside(stage, () => installation);
   const operator = { random: beside, ask: <T>(ask: (ingress: Ingress) => Promise<T>) => outside.askIngress(ask) };
   const poison = faults.poison > 0 ? createPoison({ ...stage, ...operator, probability: faults.poison }) : noPoison;
+  const pauses = faults.pauses > 0 ? createPauses({ ...stage, ...operator, random: ofOperator }) : noPauses;
   mutant.world?.(stage.world);
   register(stage.world, random, outside.registrations);
   const shares = faults.crowd > 0 ? registerShares(stage.world, random) : null;
@@ -125,6 +135,7 @@ function createUniverse(
     poison,
     skewMs: faults.skewMs,
     shares,
+    hasPauses: faults.pauses > 0,
     said: (node, level, event, fields) => {
       counted(`log ${event}`);
       stage.trace.note(stage.scheduler.now, node, () => `says ${level} ${event} ${JSON.stringify(fields)}`);
@@ -133,7 +144,8 @@ function createUniverse(
   });
   outside.startClients(faults.crowd);
   poison.start();
-  return { stage, outside, weather, poison };
+  pauses.start();
+  return { stage, outside, weather, poison, pauses };
 }
 
 function createStage(
