@@ -82,10 +82,11 @@ describe('an installation in order', () => {
     expect(findings.filter(({ level, check }) => level === 'fail' && check !== 'disk')).toEqual([]);
     expect(findings.map(({ check }) => check)).toEqual([
       ...['reachable', 'clock', 'version', 'ready', 'key', 'callbacks', 'parked', `ready ${operations}`],
-      ...['lag', 'waits', 'disk'],
+      ...['lag', 'waits', 'disk', 'data'],
     ]);
     expect(found('key')?.detail).toContain('tenant:admin');
     expect(found('disk')?.detail).toMatch(/^\d+ MiB are free$/);
+    expect(found('data')?.detail).toMatch(/^\d+ MiB are in use, without a bound$/);
     expect(code).toBe(
       findings.every(({ level }) => level === 'ok') ? 0 : findings.some(({ level }) => level === 'fail') ? 2 : 1,
     );
@@ -191,12 +192,17 @@ describe('a fault', () => {
       'dormouse_consumer_lag{topic="inputs",partition="1"} 200',
       'dormouse_oldest_wait_seconds{kind="tool_call"} 4000',
       'dormouse_disk_free_bytes 52428800',
+      'dormouse_data_directory_bytes 3145728',
+      'dormouse_data_directory_warn_bytes 2097152',
     ].join('\n');
     const metrics = await listen(
       createServer(({ url }, response) => response.end(url === '/metrics' ? text : '{"status":"ready"}')),
     );
     const { code, found } = await doctor(...connectionFlags(at), '--operations', metrics);
-    expect(['lag', 'waits', 'disk'].map((check) => found(check)?.level)).toEqual(['warn', 'warn', 'fail']);
+    expect(['lag', 'waits', 'disk', 'data'].map((check) => found(check)?.level)).toEqual([
+      ...['warn', 'warn', 'fail', 'warn'],
+    ]);
+    expect(found('data')?.detail).toBe('3 MiB are in use, the bound is 2 MiB');
     expect([code, found('lag')?.detail]).toEqual([2, '1100 records wait, the oldest input for 0 s']);
   });
 });

@@ -83,13 +83,14 @@ const indexExisting = (name: string, field: string): void => {
   threadSchema.index({ [field]: 1 }, { name, partialFilterExpression: { [field]: { $exists: true } } });
 };
 for (const kind of threadWaitKinds) indexExisting(`since_${kind}`, `waits.${kind}`);
-threadSchema.index({ tenant: 1, status: 1, updatedAt: 1, thread: 1 }, { name: 'at_rest' });
+// Those of retention do not begin with the tenant: a list that used one would have to sort what it finds.
+threadSchema.index({ status: 1, tenant: 1, updatedAt: 1, thread: 1 }, { name: 'at_rest' });
 threadSchema.index(
   { tenant: 1, updatedAt: 1, thread: 1 },
   { name: 'leaving', partialFilterExpression: { leavingAt: { $exists: true } } },
 );
-threadSchema.index({ tenant: 1, family: 1, thread: 1 }, { name: 'by_family' });
-threadSchema.index({ tenant: 1, forkedFrom: 1 }, { name: 'by_fork' });
+threadSchema.index({ family: 1, tenant: 1, thread: 1 }, { name: 'by_family' });
+threadSchema.index({ forkedFrom: 1, tenant: 1 }, { name: 'by_fork' });
 indexExisting('subscribed', 'subscriptions');
 threadSchema.index(
   { tenant: 1, status: 1, subscriptions: 1 },

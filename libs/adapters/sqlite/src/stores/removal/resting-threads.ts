@@ -21,7 +21,8 @@ export const selectFork =
   "SELECT 1 AS found FROM threads WHERE tenant = ? AND forked_from > '' AND forked_from IN (SELECT value FROM json_each(?)) " +
   'AND family <> ? LIMIT 1';
 const setLeaving = 'UPDATE threads SET leaving_at = ? WHERE tenant = ? AND thread IN (SELECT value FROM json_each(?))';
-export const selectUnplaced = 'SELECT thread FROM threads WHERE tenant = ? AND parent IS NULL AND forked_from IS NULL LIMIT ?';
+export const selectUnplaced =
+  'SELECT thread FROM threads WHERE tenant = ? AND parent IS NULL AND forked_from IS NULL LIMIT ?';
 const setForked = 'UPDATE threads SET forked_from = ? WHERE tenant = ? AND thread = ?';
 
 const beforeAll: RestingRoot = { updatedAt: Number.MIN_SAFE_INTEGER, thread: '' };
