@@ -163,6 +163,7 @@ export const paymentMutants: Readonly<Record<string, Mutant>> = {
     breaks: 'a due timer is dropped before its firing is published',
     topology: 'standalone', // elsewhere another processor fires it too
     faults: { crash: 0.005 },
+    seedsMax: 500,
     ports: ({ ports, clock }) => ({
       ...ports,
       inputs: {
