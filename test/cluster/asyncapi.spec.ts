@@ -64,10 +64,11 @@ withServices(['kafka'], ({ kafka }) => {
 });
 
 /** Conversations that put a record of most kinds on the topics. */
-async function runEverything({ at, toolServer, thread: open }: Stage): Promise<void> {
-  const server = await toolServer();
+async function runEverything(stage: Stage): Promise<void> {
+  const { at } = stage;
+  const server = await stage.toolServer();
   const script = [[toolCall('watch')], [{ text: 'watching' }], [toolCall('work')], [{ text: 'worked' }]];
-  const thread = await open([...script, [toolCall('work')], [{ text: 'interrupted' }]], [server]);
+  const thread = await stage.thread([...script, [toolCall('work')], [{ text: 'interrupted' }]], [server]);
   const post = (path: string, body?: object) => at.request('POST', `/v1/threads/${thread}${path}`, body);
   await tell(at, thread, 'watch');
   const watch = await server.invocation(0);

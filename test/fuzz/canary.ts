@@ -1,5 +1,5 @@
-// A thread beside the attacked one: it has turns of its own and a call that is open all the while, and nothing else ever
-// happens in it.
+// A thread beside the attacked one: it has turns of its own and a call that is open all the while, and nothing else
+// ever happens in it.
 //
 // Invariants:
 //   C1. Between two of its own turns its log stays what it was, byte for byte.

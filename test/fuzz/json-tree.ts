@@ -1,5 +1,5 @@
-// JSON as text in a tree. Unlike a value it can have a member twice, a number of any length, and characters that no value
-// has; so what a careless or hostile sender writes can be written.
+// JSON as text in a tree. Unlike a value it can have a member twice, a number of any length, and characters that no
+// value has; so what a careless or hostile sender writes can be written.
 
 export type JsonTree = JsonObjectTree | JsonListTree | JsonLeaf;
 

@@ -1,17 +1,18 @@
 // What an answer may be, whatever was asked.
 //
 // Invariants:
-//   J1. No 5xx without an injected fault. A 503 is by design where it says one of `limitsSaid`, has the code UNAVAILABLE
-//       and a `Retry-After`: these are the limits of arrivals (bodies that are not whole, unfinished requests of a peer)
-//       and the rate of a tenant's callbacks. Every other 5xx is a violation, 501 and 505 among them.
+//   J1. No 5xx without an injected fault. A 503 is by design where it says one of `limitsSaid`, has the code
+//       UNAVAILABLE and a `Retry-After`: these are the limits of arrivals (bodies that are not whole, unfinished
+//       requests of a peer) and the rate of a tenant's callbacks. Every other 5xx is a violation, 501 and 505 among
+//       them.
 //   J2. Every answer of the client API that is neither 2xx nor 3xx is a problem document with a known code, its own
 //       status and a request id. A callback is refused with a JSON object that has a code.
 //   J3. What a credential does not open, and what belongs to another tenant, is never answered 2xx; a text of another
 //       tenant is in no answer.
-//   J4. A request whose end is known is answered, unless its sender has left, or sends what is no HTTP behind it: then the
-//       connection is closed (unreadable-request U1). A connection whose sender has no more to say
-//       is answered or ends: node:http takes a sender that has half closed for one that has left, and so ends the streams
-//       of readers that are gone.
+//   J4. A request whose end is known is answered, unless its sender has left, or sends what is no HTTP behind it: then
+//       the connection is closed (unreadable-request U1). A connection whose sender has no more to say
+//       is answered or ends: node:http takes a sender that has half closed for one that has left, and so ends the
+//       streams of readers that are gone.
 import { isProblemCode } from '@dormouse/host';
 import type { Exchange } from './exchange.ts';
 import type { RawAnswer } from './read-answers.ts';

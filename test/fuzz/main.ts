@@ -1,4 +1,5 @@
-// `npm run fuzz`: malformed, hostile and broken requests by a seed, and what came of them. The usage below says how it ends.
+// `npm run fuzz`: malformed, hostile and broken requests by a seed, and what came of them. The usage below says how it
+// ends.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

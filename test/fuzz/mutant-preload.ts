@@ -1,4 +1,5 @@
-// Given to a process with `--import`: the server with one part broken on purpose, for the proof that the fuzzer finds it.
+// Given to a process with `--import`: the server with one part broken on purpose, for the proof that the fuzzer finds
+// it.
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,8 @@
 // Mutations of a request around its body: request line, headers, framing.
 //
 // Invariant:
-//   F1. A mutation that leaves open where the request ends, or whether it is one, says so: `isFramed` is false. Of such a
-//       request no answer is owed, only an end.
+//   F1. A mutation that leaves open where the request ends, or whether it is one, says so: `isFramed` is false. Of such
+//       a request no answer is owed, only an end.
 import { pick } from '../chaos/random.ts';
 
 type Random = () => number;

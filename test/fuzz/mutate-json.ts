@@ -1,5 +1,5 @@
-// Mutations of a body that keep its structure in sight: of its tree, of its text, and of its bytes. Each is a function of
-// what it changes and of the numbers that a seed gives, and nothing else.
+// Mutations of a body that keep its structure in sight: of its tree, of its text, and of its bytes. Each is a function
+// of what it changes and of the numbers that a seed gives, and nothing else.
 import { between, pick } from '../chaos/random.ts';
 import { type JsonObjectTree, type JsonTree, leaf, type Member, placesOf, replaceAt, textOf } from './json-tree.ts';
 

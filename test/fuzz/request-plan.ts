@@ -1,5 +1,5 @@
-// What is to be sent, as data: a valid request with names in place of ids, and the mutations that are applied to it. The
-// same plan gives the same bytes wherever the names lead.
+// What is to be sent, as data: a valid request with names in place of ids, and the mutations that are applied to it.
+// The same plan gives the same bytes wherever the names lead.
 import { mulberry32 } from '../chaos/random.ts';
 import { type JsonTree, textOf } from './json-tree.ts';
 import { byteMutations, textMutations, treeMutations } from './mutate-json.ts';

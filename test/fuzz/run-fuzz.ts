@@ -2,8 +2,8 @@
 //
 // Invariants:
 //   R1. A case that is found wrong is shrunk: mutations are left out one by one for as long as it stays wrong.
-//   R2. Beside answers (judge.ts) and threads (canary.ts) it is wrong when a process has ended, when a line of the log is
-//       not one JSON object or is one of an error, and when memory or sockets do not return to what they were.
+//   R2. Beside answers (judge.ts) and threads (canary.ts) it is wrong when a process has ended, when a line of the log
+//       is not one JSON object or is one of an error, and when memory or sockets do not return to what they were.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mulberry32 } from '../chaos/random.ts';
@@ -95,9 +95,9 @@ export async function runFuzz({ system, platformKey, gauges }: FuzzTarget, order
         await closeScene(scene);
         scene = await sceneOf(await tenant(`fuzz-${round}`), await tenant(`beside-${round}`), secret);
       }
-      const { names, close } = await beginAttack(scene.fuzz, round, ...scene.canaries);
-      await playRound({ order, round, names, secret, count, until, system });
-      await close();
+      const attack = await beginAttack(scene.fuzz, round, ...scene.canaries);
+      await playRound({ order, round, names: attack.names, secret, count, until, system });
+      await attack.close();
     } catch (error) {
       note(count, round, null, `the tenant that is attacked does not go on: ${String(error)}`);
       break;

@@ -1,5 +1,5 @@
-// What the parser of AsyncAPI says of a document on stdin that is more than a hint, in lines. A process of its own: with
-// the export conditions of the specs a package that the parser needs cannot be loaded.
+// What the parser of AsyncAPI says of a document on stdin that is more than a hint, in lines. A process of its own:
+// with the export conditions of the specs a package that the parser needs cannot be loaded.
 import { text } from 'node:stream/consumers';
 import { Parser } from '@asyncapi/parser';
 

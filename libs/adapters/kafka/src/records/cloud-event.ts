@@ -1,6 +1,6 @@
-// The headers of a record: the attributes of CloudEvents 1.0 in the binary mode of its Kafka binding, where an attribute
-// is a header whose name begins with `ce_`, and `datacontenttype` is `content-type`. They are for others that read the
-// topics: nothing here is decided by them.
+// The headers of a record: the attributes of CloudEvents 1.0 in the binary mode of its Kafka binding, where an
+// attribute is a header whose name begins with `ce_`, and `datacontenttype` is `content-type`. They are for others that
+// read the topics: nothing here is decided by them.
 //
 // Invariants:
 //   C1. `ce_source` and `ce_id` together name one input or effect: ids are unique inside a thread.

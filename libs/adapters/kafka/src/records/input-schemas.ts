@@ -1,5 +1,5 @@
-// Schemas of the inputs of a thread, by kind: the values of the topic `inputs`. Each is the type of the heart, which the
-// compiler checks here, and its opposite in the spec: a field that one of them lacks does not compile.
+// Schemas of the inputs of a thread, by kind: the values of the topic `inputs`. Each is the type of the heart, which
+// the compiler checks here, and its opposite in the spec: a field that one of them lacks does not compile.
 import type { BusInput } from '@dormouse/ports';
 import { z } from 'zod';
 import {
