@@ -10,6 +10,7 @@ export default defineConfig({
     include: [
       'test/cluster/**/*.spec.ts',
       'test/chaos/**/*.spec.ts',
+      'test/fuzz/fuzz.spec.ts',
       'test/upgrades/cluster.spec.ts',
       // The same scenarios that run standalone.
       'test/conformance/*.spec.ts',

@@ -47,6 +47,7 @@ export default defineConfig({
             'test/deploy/{kube,image}/**',
             'test/traces/phoenix.spec.ts',
             'test/failover/failover.spec.ts',
+            'test/fuzz/mutants.spec.ts',
             'test/upgrades/{cluster,rolling}.spec.ts',
           ],
         },

@@ -8,7 +8,12 @@ export default defineConfig({
   test: {
     ...everything.test,
     projects: undefined,
-    include: ['test/long/**/*.spec.ts', 'test/failover/failover.spec.ts', 'test/upgrades/rolling.spec.ts'],
+    include: [
+      'test/long/**/*.spec.ts',
+      'test/failover/failover.spec.ts',
+      'test/upgrades/rolling.spec.ts',
+      'test/fuzz/mutants.spec.ts',
+    ],
     fileParallelism: false,
     testTimeout: 1_500_000,
     hookTimeout: 600_000,

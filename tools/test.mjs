@@ -5,13 +5,13 @@
 //
 //   node tools/test.mjs                   everything
 //   node tools/test.mjs <vitest filter>   only these, e.g. libs/thread, test/cluster or test/architecture -t cycle;
-//                                         those of the long tier are test/long, test/failover/failover and
-//                                         test/upgrades/rolling
+//                                         those of the long tier are test/long, test/failover/failover,
+//                                         test/upgrades/rolling and test/fuzz/mutants
 //   node tools/test.mjs --all [--seed N] [--minutes M] [--universes U]
 //                                         everything, uncached, then the long specs, all orders of the race
-//                                         matrix, a tool server in Python, U (20 000) more universes and M (10) minutes of chaos on real
-//                                         servers, both of seed N, which is printed and by default another one each
-//                                         time
+//                                         matrix, a tool server in Python, Schemathesis, 5 minutes of fuzzing, U (20 000) more
+//                                         universes and M (10) minutes of chaos on real servers, all of seed N, which is
+//                                         printed and by default another one each time
 //   node tools/test.mjs --upgrades        only whether this release reads what earlier ones have left, and runs beside the
 //                                         one before it: test/upgrades
 //   node tools/test.mjs --deploy          only image and chart, with what takes minutes: programs that are built once, an API
@@ -36,7 +36,7 @@ const usage = `npm test -- [path …] [-t title]: build, checks and specs; the l
 Others: npm run test:all, npm run test:upgrades, npm run test:deploy, npm run test:traces.`;
 const longUsage = `npm run test:all -- [options]: everything, uncached, and what takes long; about 100 minutes
 
-  --seed N        of the universes and of chaos (default: another one each time, which is printed)
+  --seed N        of the universes, of fuzzing and of chaos (default: another one each time, which is printed)
   --minutes M     of chaos on real servers (default 10)
   --universes U   simulated ones more (default 20000)
   --help          this text`;
@@ -106,7 +106,7 @@ async function everything() {
     await Promise.all([worker(), worker()]);
   }
   const needsServers = /^test\/(cluster|chaos|upgrades\/cluster)/.test(filter[0] ?? '');
-  const isLong = /^test\/(long|failover\/failover|upgrades\/rolling)/.test(filter[0] ?? '');
+  const isLong = /^test\/(long|failover\/failover|upgrades\/rolling|fuzz\/mutants)/.test(filter[0] ?? '');
   const needsBrowser = /^test\/(console|site)/.test(filter[0] ?? '');
   if (!needsServers && !isLong && !needsBrowser) await specs('specs', 'vitest.config.ts');
   if (needsBrowser || filter.length === 0) await specs('specs in a browser', 'vitest.console.config.ts');
@@ -120,6 +120,16 @@ async function everything() {
       join(root, 'test/simulation/race-matrix.ts'),
     ]);
     await check('a tool server in Python', ['--conditions=dormouse-source', join(root, 'test/python/main.ts')]);
+    await check(
+      'the OpenAPI document, by Schemathesis',
+      [join(root, 'test/schemathesis/main.ts')],
+      ...['--seed', String(seed)],
+    );
+    await check(
+      `fuzz, 5 minutes, seed ${seed}`,
+      [join(root, 'test/fuzz/main.ts')],
+      ...['--seed', String(seed), '--minutes', '5'],
+    );
     await check(
       `simulation, ${universes} universes from ${from}`,
       simulator,

@@ -33,6 +33,14 @@ it.each(['DORMOUSE_PUBLIC_URL', 'DORMOUSE_CALLBACK_BASE_URL'])(
   },
 );
 
+it('refuses to go further than a thousand years, as a mistake of the request', async () => {
+  const dataDir = await scratchDirectory();
+  await writeFile(join(dataDir, 'clock-offset'), String(1_000 * 365 * 86_400_000 - 1_000));
+  const at = await startStandalone({ dataDir, args: ['--no-example-tools'] });
+  const { status, json } = await at.request('POST', '/v1/dev/clock', { advance_ms: 60_000 });
+  expect([status, json.code, json.errors[0].pointer]).toEqual([422, 'INVALID_BODY', '/advance_ms']);
+});
+
 describe('a process that starts again', () => {
   const threeDaysMs = 3 * 86_400_000;
   const advance = async (at: Standalone, ms: number): Promise<number> => {

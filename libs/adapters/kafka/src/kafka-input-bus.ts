@@ -18,6 +18,8 @@ import { upcastInput } from '@dormouse/thread';
 import type { KafkaMessage } from 'kafkajs';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
 import type { RecordSender } from './record-sender.ts';
+import { headersOf, traceHeader } from './records/cloud-event.ts';
+import { inputEnvelope } from './records/record-envelope.ts';
 
 export interface InputBusDeps {
   readonly topic: string;
@@ -27,14 +29,12 @@ export interface InputBusDeps {
   readonly logger: Logger;
 }
 
-const traceHeader = 'traceparent';
-
 export function createInputBus({ topic, sender, partitionOf, join, logger }: InputBusDeps): InputBus {
   return {
     publish: ({ tenant, thread }, input, trace = null) => {
       const key = { tenant, thread };
       const value = JSON.stringify({ tenant, thread, input });
-      const headers = { 'ce-id': input.id, 'ce-type': input.kind, ...(trace === null ? {} : { [traceHeader]: trace }) };
+      const headers = headersOf({ topic: 'inputs', key, id: input.id, name: input.kind, trace });
       return sender.send({ topic, partition: partitionOf(key), key: recordKeyOf(key), value, headers });
     },
     consume: (consumer) => join(handlersOf(consumer, logger)),
@@ -77,10 +77,8 @@ interface InputRecord extends ThreadKey {
 function recordOf({ value }: KafkaMessage): InputRecord | null {
   if (value === null) return null;
   try {
-    const read = readJson(value.toString('utf8')) as Partial<InputRecord> | null;
-    const isOurs =
-      typeof read?.tenant === 'string' && typeof read.thread === 'string' && typeof read.input?.kind === 'string';
-    return isOurs ? upcast(read as InputRecord) : null;
+    const read = readJson(value.toString('utf8'));
+    return inputEnvelope.safeParse(read).success ? upcast(read as InputRecord) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

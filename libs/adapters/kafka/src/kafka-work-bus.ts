@@ -20,6 +20,8 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupConsumer, GroupHandlers } from './group-consumer.ts';
 import type { RecordSender } from './record-sender.ts';
+import { headersOf } from './records/cloud-event.ts';
+import { workEnvelope } from './records/record-envelope.ts';
 
 export interface WorkBusDeps {
   readonly topicOf: (name: keyof WorkTopics) => string;
@@ -39,7 +41,9 @@ const retryMsMax = 30_000;
 export function createWorkBus(deps: WorkBusDeps): WorkBus {
   return {
     publish: async (name, message) => {
-      const headers = { 'ce-id': message.effect.id, 'ce-type': message.effect.do };
+      const { tenant, thread, effect, trace } = message;
+      const key = { tenant, thread };
+      const headers = headersOf({ topic: name, key, id: effect.id, name: effect.do, trace });
       const value = JSON.stringify(message);
       const [topic, partition] = [deps.topicOf(name), deps.partitionOf(message)];
       await deps.sender.send({ topic, partition, key: recordKeyOf(message), value, headers });
@@ -99,8 +103,8 @@ function handlersOf<Name extends keyof WorkTopics>(
 function messageOf<Name extends keyof WorkTopics>(value: Buffer | null): WorkTopics[Name] | null {
   if (value === null) return null;
   try {
-    const read = readJson(value.toString('utf8')) as WorkTopics[Name] | null;
-    return typeof read?.effect?.do === 'string' ? read : null;
+    const read = readJson(value.toString('utf8'));
+    return workEnvelope.safeParse(read).success ? (read as WorkTopics[Name]) : null;
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -136,12 +136,15 @@ function answerJson(operation: Operation, status: string, answer: z.ZodType | st
     headers: answerHeaders(operation, Number(status)),
   };
   if (answer === null) return head;
-  if (typeof answer === 'string')
-    return { ...head, content: { [answer]: { schema: { type: 'string', format: 'binary' } } } };
+  if (typeof answer === 'string') return { ...head, content: { [answer]: bytesContent(answer) } };
   const example = exampleOf(id)?.answers?.[Number(status)];
   const json = { schema: schemaJson(answer, id), ...(example === undefined ? {} : { example }) };
   return { ...head, content: { 'application/json': json, ...streamContent(id) } };
 }
+
+/** Of a stream whose events another protocol describes nothing is said: readers take a schema for that of one event. */
+const bytesContent = (mediaType: string): Json =>
+  mediaType === 'text/event-stream' ? {} : { schema: { type: 'string', format: 'binary' } };
 
 const answerTexts: Readonly<Record<string, string>> = {
   'postMessage.200': 'With `Prefer: wait=`: the turn ended in time, or waits for a person.',

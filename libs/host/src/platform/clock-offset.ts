@@ -21,7 +21,7 @@ export interface ClockOffset {
 export const unkeptOffset: ClockOffset = { ms: 0, keep: () => {} };
 
 /** A thousand years: every date up to there can be written down. */
-const offsetMsMax = 1_000 * 365 * 86_400_000;
+export const offsetMsMax = 1_000 * 365 * 86_400_000;
 
 /** @throws Fault DATABASE_CORRUPT with the path of the file. */
 export function openClockOffset(dataDir: string): ClockOffset {

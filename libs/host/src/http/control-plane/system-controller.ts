@@ -6,6 +6,7 @@ import { isFromHere } from '../door/caller.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { DEV_CLOCK } from './tokens.ts';
+import { offsetMsMax } from '../../platform/clock-offset.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 
 type Operations = typeof systemOperations;
@@ -25,7 +26,13 @@ export class SystemController {
   ): Promise<Reply> {
     if (this.devClock === null || !isFromHere(headers))
       throw new HttpProblem('NOT_FOUND', 'There is no development clock here.');
+    if (this.devClock.offset() + body.advance_ms > offsetMsMax) throw tooFar();
     await this.devClock.advance(body.advance_ms);
     return reply(200, { now: new Date(this.devClock.now()).toISOString() });
   }
+}
+
+function tooFar(): HttpProblem {
+  const detail = 'The development clock does not go further than a thousand years.';
+  return new HttpProblem('INVALID_BODY', detail, { errors: [{ pointer: '/advance_ms', detail }] });
 }

@@ -11,7 +11,7 @@ import type { Logger } from '@dormouse/ports';
 import type { CallbackAnswer, CallbackGateway } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BodyRoom } from '../server/arrivals.ts';
-import { HttpProblem, retryAfterS } from '../problems/problem.ts';
+import { retryAfterS, toProblem } from '../problems/problem.ts';
 import { receiveBytes } from './request-bytes.ts';
 import { patternOf } from '../server/route-name.ts';
 
@@ -55,13 +55,15 @@ const written = ({ status, code, detail, retryAfterS }: CallbackAnswer): Answer 
   body: code === undefined ? '{}' : JSON.stringify({ code, detail }),
 });
 
+/** What the framework refuses by itself, such as a `Content-Type` that is none, is the sender's mistake. */
 function failed(thrown: unknown, logger: Logger): Answer {
-  if (thrown instanceof HttpProblem) {
-    const retry = retryAfterS(thrown);
+  const problem = toProblem(thrown);
+  if (problem.code !== 'INTERNAL') {
+    const retry = retryAfterS(problem);
     return {
-      status: thrown.status,
+      status: problem.status,
       headers: retry === null ? json : { ...json, 'retry-after': String(retry) },
-      body: JSON.stringify({ code: thrown.code, detail: thrown.message }),
+      body: JSON.stringify({ code: problem.code, detail: problem.message }),
     };
   }
   const reason = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);

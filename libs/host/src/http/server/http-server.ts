@@ -53,7 +53,7 @@ import { countRequests } from './request-metrics.ts';
 import { logRequests } from './access-log.ts';
 import { traceRequests } from './request-spans.ts';
 import { requestIds, standardHeaders } from './standard-headers.ts';
-import { answerUnreadable, endUnfinished } from './unreadable-request.ts';
+import { answerExpectations, answerUnreadable, endUnfinished, requireHost } from './unreadable-request.ts';
 
 export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   /** Null in a process that takes no callbacks. */
@@ -140,7 +140,7 @@ interface RouteParts extends HttpServerOptions {
 function createFastify(parts: RouteParts): FastifyInstance {
   const { doorkeeper, limits, logger, metrics = noMetrics, newId, origins = noTenantOrigins, room } = parts;
   const server = fastify({
-    http: arrivalOptions(limits),
+    http: { ...arrivalOptions(limits), requireHostHeader: false }, // see `requireHost`
     requestTimeout: limits.requestTimeoutMs,
     routerOptions: { maxParamLength: paramCharactersMax },
     genReqId: newId,
@@ -162,10 +162,12 @@ function createFastify(parts: RouteParts): FastifyInstance {
   server.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) => noOtherBody(payload, room));
   server.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(standardHeaders(request.id))) reply.raw.setHeader(name, value); // (H2)
+    requireHost(request.raw);
     if (await answerOrigin(origins, doorkeeper, request, reply)) return reply;
     return judgeHead(doorkeeper, request, reply); // (H4)
   });
   if (areKept(metrics)) countRequests(server, metrics);
+  answerExpectations(server.server);
   boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
   return server;
 }

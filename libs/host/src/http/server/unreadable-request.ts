@@ -3,6 +3,7 @@
 //
 // Invariant:
 //   U1. Nothing is written into an answer that has begun: a client that pipelines garbage gets a closed connection.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HttpProblem, problemJson, retryAfterS } from '../problems/problem.ts';
 import { standardHeaders } from './standard-headers.ts';
@@ -19,6 +20,24 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, r
 export function endUnfinished(socket: Socket, requestId: string): void {
   if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy(); // (U1)
   endWith(socket, new HttpProblem('UNAVAILABLE', 'Too many requests of this peer are unfinished.'), requestId);
+}
+
+/** RFC 9112, 3.2. node:http would refuse it by itself, without a word. @throws HttpProblem MALFORMED_REQUEST */
+export function requireHost({ headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new HttpProblem('MALFORMED_REQUEST', 'A request of HTTP/1.1 needs a Host header.');
+}
+
+/**
+ * An expectation that no server knows is one that nothing has to meet. RFC 9110, 10.1.1 `100 Continue` is written where
+ * the answer has its connection: node:http would write that of a pipelined request into the middle of its answer.
+ */
+export function answerExpectations(server: Server): void {
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
+  server.on('checkContinue', (request, response: ServerResponse) => {
+    if (response.socket !== null) response.writeContinue();
+    server.emit('request', request, response);
+  });
 }
 
 function problemOf({ code = '' }: NodeJS.ErrnoException): HttpProblem {
