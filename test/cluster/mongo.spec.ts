@@ -7,6 +7,7 @@ import {
   auditLogContract,
   blobsContract,
   dispatchLedgerContract,
+  familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
   inboxContract,
@@ -153,6 +154,10 @@ withServices(['mongo'], ({ mongo }) => {
   userCredentialsContract(
     'mongo',
     fresh((stores) => ({ port: stores.userCredentials })),
+  );
+  familyKeysContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.familyKeys })),
   );
   secretsContract(
     'mongo',

@@ -15,6 +15,7 @@ import {
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
+  familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
   inboxContract,
@@ -184,6 +185,10 @@ liveFeedContract(
 userCredentialsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.userCredentials })),
+);
+familyKeysContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.familyKeys })),
 );
 secretsContract(
   'memory',

@@ -7,6 +7,7 @@ import {
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
+  familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
   inboxContract,
@@ -156,6 +157,10 @@ deliveriesContract(
 userCredentialsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.userCredentials })),
+);
+familyKeysContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.familyKeys })),
 );
 secretsContract(
   'sqlite',

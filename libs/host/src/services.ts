@@ -36,6 +36,7 @@ import {
   measuredTransport,
   parseModelPrices,
   placeOfCredentials,
+  placeOfFamilyKeys,
   placeOfSecrets,
   placeOfWebhooks,
   type Service,
@@ -193,6 +194,7 @@ export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Pla
         placeOfSecrets(stores.secrets),
         placeOfCredentials(stores.userCredentials),
         placeOfWebhooks(stores.webhooks),
+        placeOfFamilyKeys(stores.familyKeys),
       ],
     }),
   });

@@ -6,6 +6,7 @@ import type { Blobs } from './stores/blobs.ts';
 import type { CallbackCounts } from './stores/callback-counts.ts';
 import type { Dedup } from './stores/dedup.ts';
 import type { DispatchLedger } from './stores/dispatch-ledger.ts';
+import type { FamilyKeys } from './stores/family-keys.ts';
 import type { HeldThreads } from './stores/held-threads.ts';
 import type { IdempotencyKeys } from './stores/idempotency.ts';
 import type { Inbox } from './stores/inbox.ts';
@@ -70,4 +71,5 @@ export interface Stores {
   readonly schedules: Schedules;
   readonly tenantTallies: TenantTallies;
   readonly userCredentials: UserCredentials;
+  readonly familyKeys: FamilyKeys;
 }

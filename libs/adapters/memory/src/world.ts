@@ -8,6 +8,7 @@ import { createDedup, type DedupStore } from './dedup.ts';
 import { createDispatchLedger, type LedgerStore } from './dispatch-ledger.ts';
 import { createDurableInputBus, createDurableWorkBus } from './durable-bus.ts';
 import { type Gate, openGate, passage as passageThrough } from './gate.ts';
+import { createFamilyKeys, type FamilyKeyStore } from './family-keys.ts';
 import { createIdempotencyKeys, type IdempotencyStore } from './idempotency-keys.ts';
 import { createInbox, type InboxStore } from './inbox.ts';
 import { createLiveFeed, type FeedStore } from './live-feed.ts';
@@ -89,6 +90,7 @@ export interface DurablePart {
   readonly snapshots: SnapshotStore;
   readonly dedup: DedupStore;
   readonly blobs: BlobStore;
+  readonly familyKeys: FamilyKeyStore;
   readonly idempotency: IdempotencyStore;
   readonly registry: RegistryStore;
   readonly arrivals: ArrivalStore;
@@ -147,6 +149,7 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         work: topology === 'durable' ? createDurableWorkBus(bus) : createStandaloneWorkBus(bus),
         dedup: createDedup(durable.dedup, passage),
         blobs: createBlobs(durable.blobs, passage),
+        familyKeys: createFamilyKeys(durable.familyKeys, passage),
         idempotency: createIdempotencyKeys(durable.idempotency, passage),
         agents: createAgents(durable.registry, passage),
         toolServers: createToolServers(durable.registry, passage),
@@ -188,6 +191,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   snapshots: new Map(),
   dedup: new Set(),
   blobs: new Map(),
+  familyKeys: new Map(),
   idempotency: new Map(),
   registry: createRegistryStore(),
   arrivals: { sources: new Map(), deliveries: new Map() },

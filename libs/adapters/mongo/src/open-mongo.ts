@@ -1,6 +1,7 @@
 // Opens a database and gives every store of the cluster topology over it.
 import { Fault, type Stores } from '@dormouse/ports';
 import { createUserCredentials } from './stores/access/user-credentials.ts';
+import { createFamilyKeys } from './stores/access/family-keys.ts';
 import { createBlobs } from './stores/blobs.ts';
 import { type CommitDocument, commitSchema } from './stores/commit-document.ts';
 import { createCommitPlaces } from './stores/commit-places.ts';
@@ -139,4 +140,5 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   webhookDeliveries: createWebhookDeliveries(server),
   webhookReaders: createWebhookReaders(server),
   userCredentials: createUserCredentials(server),
+  familyKeys: createFamilyKeys(server),
 });

@@ -11,6 +11,7 @@ import {
 import { createAgents } from './stores/agents.ts';
 import { createApiKeys } from './stores/api-keys.ts';
 import { createUserCredentials } from './stores/access/user-credentials.ts';
+import { createFamilyKeys } from './stores/access/family-keys.ts';
 import { createBlobs } from './stores/blobs.ts';
 import { type DataDirectory, holdDataDirectory } from './file/data-directory.ts';
 import { openReader, prepareDatabase, type Reader } from './file/database.ts';
@@ -166,6 +167,7 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     webhookDeliveries: createWebhookDeliveries(writer, reader),
     webhookReaders: createWebhookReaders(writer, reader),
     userCredentials: createUserCredentials(writer, reader),
+    familyKeys: createFamilyKeys(writer, reader),
     dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),

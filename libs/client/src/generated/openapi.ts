@@ -2507,6 +2507,29 @@ export interface components {
              */
             type: "completion_requested";
         };
+        /** @description Contents were erased. An event whose own content is gone is shown as this one, at its position. */
+        ContentErasedEvent: {
+            /**
+             * Format: date-time
+             * @description When it happened: RFC 3339, UTC, milliseconds.
+             */
+            at: string;
+            /** @description The input that led to it. */
+            cause: components["schemas"]["Cause"];
+            /** @description Id of the erasure, by which its certificate is found; null for `event`. */
+            certificate: string | null;
+            /** @description Place in the log: 1 is the first event. */
+            position: number;
+            /** @description What was erased: the thread, its family, all of its user, what a fork inherits, or this one event. */
+            scope: string;
+            /** @description Id of the input that woke the thread; for a message its `msg_…`. */
+            turn_id: string;
+            /**
+             * @description Which of these it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "content_erased";
+        };
         /** @description A piece of what a person, a tool or the model said. */
         ContentItem: components["schemas"]["TextItem"] | components["schemas"]["ImageItem"];
         /** @description What the user has for a tool server has ended, and its provider refuses to refresh it: a call was not sent. */
@@ -4701,7 +4724,7 @@ export interface components {
             type: "thread_closed";
         };
         /** @description One durable event. New types may appear: skip those that you do not know. */
-        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CredentialRefreshFailedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceAssignedEvent"] | components["schemas"]["ApprovalCountedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ExternalEventReceivedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"];
+        ThreadEvent: components["schemas"]["ThreadOpenedEvent"] | components["schemas"]["ToolsetsRequestedEvent"] | components["schemas"]["ToolsetsLoadedEvent"] | components["schemas"]["ToolsetRejectedEvent"] | components["schemas"]["ToolsetChangedEvent"] | components["schemas"]["MessageAcceptedEvent"] | components["schemas"]["MessageQueuedEvent"] | components["schemas"]["MessageRefusedEvent"] | components["schemas"]["RequestRefusedEvent"] | components["schemas"]["CompletionRequestedEvent"] | components["schemas"]["CompletionRecordedEvent"] | components["schemas"]["CompletionFailedEvent"] | components["schemas"]["ToolCallRequestedEvent"] | components["schemas"]["ToolCallSettledEvent"] | components["schemas"]["ToolCallDetachedEvent"] | components["schemas"]["ToolCallLateResultEvent"] | components["schemas"]["SubscriptionOpenedEvent"] | components["schemas"]["SubscriptionEventHeldEvent"] | components["schemas"]["SubscriptionEventReceivedEvent"] | components["schemas"]["SubscriptionClosedEvent"] | components["schemas"]["ChildSpawnedEvent"] | components["schemas"]["ChildReportedEvent"] | components["schemas"]["ParentMessageReceivedEvent"] | components["schemas"]["TitleSetEvent"] | components["schemas"]["OauthRequestedEvent"] | components["schemas"]["CredentialRefreshFailedEvent"] | components["schemas"]["CallbackRejectedEvent"] | components["schemas"]["ChoiceRequestedEvent"] | components["schemas"]["ChoiceAssignedEvent"] | components["schemas"]["ApprovalCountedEvent"] | components["schemas"]["ChoiceSettledEvent"] | components["schemas"]["TimerSetEvent"] | components["schemas"]["TimerFiredEvent"] | components["schemas"]["TimerCancelledEvent"] | components["schemas"]["MigrationStartedEvent"] | components["schemas"]["MigrationEndedEvent"] | components["schemas"]["ScheduleSetEvent"] | components["schemas"]["ScheduleRemovedEvent"] | components["schemas"]["ExternalEventReceivedEvent"] | components["schemas"]["ScheduleCameEvent"] | components["schemas"]["TurnInterruptedEvent"] | components["schemas"]["BudgetExceededEvent"] | components["schemas"]["ThreadForkedEvent"] | components["schemas"]["ThreadClosedEvent"] | components["schemas"]["ContentErasedEvent"];
         /** @description The history of another thread up to a position goes before this log. */
         ThreadForkedEvent: {
             /** @description Whether the model was asked at once. */

@@ -24,9 +24,11 @@ import {
   type WebhookTransport,
 } from '@dormouse/ports';
 import {
+  createFamilyKeyring,
   createUserTokens,
   inputBusWithSpans,
   type ReadDocument,
+  sealedStores,
   tracedTransport,
   type Tracing,
   workBusWithSpans,
@@ -36,6 +38,7 @@ import { inRequestTrace } from '../http/server/request-spans.ts';
 import { version } from '../version.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { observeBuses } from './bus-gauges.ts';
+import { contentCipher } from './content-cipher.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import type { KeyRing, MasterKey } from './key-ring.ts';
 import { createReadDocument } from './read-document.ts';
@@ -89,9 +92,10 @@ export async function openPlatform(
   const topology = await openTopology(config, clock, logger, metrics);
   observeBuses(metrics, () => topology.load());
   const { keys, traits } = topology;
-  const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
-  observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const sealer = createSealer(sealKeysOf(keys, clock));
+  const sealed = sealedOver(topology, sealer, clock);
+  const stores = tracer.isOn ? storesInTraces(sealed, traits, tracing) : sealed;
+  observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const findSecret = secretFinder(stores.secrets, sealer);
   const secret = secretReader(findSecret);
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
@@ -140,7 +144,17 @@ function sealKeysOf(ring: KeyRing, clock: Clock): SealKeys {
 /** Milliseconds since the epoch, with fractions; never goes back. */
 const wallNow = (): number => performance.timeOrigin + performance.now();
 
-function storesInTraces({ stores, traits }: Topology, tracing: Tracing): Stores {
+/** Everything above sees contents, everything below has them sealed. */
+function sealedOver({ stores, traits }: Topology, sealer: RotatingSealer, clock: Clock): Stores {
+  const { familyKeys } = stores;
+  const keyring = createFamilyKeyring({
+    ...{ familyKeys, sealer, cipher: contentCipher, clock },
+    keptMs: traits.familyKeyKeptMs,
+  });
+  return sealedStores(stores, { keyring, cipher: contentCipher, isFeedStored: traits.hasBroker === true });
+}
+
+function storesInTraces(stores: Stores, traits: TopologyTraits, tracing: Tracing): Stores {
   if (traits.hasBroker !== true) return { ...stores, inputs: inRequestTrace(stores.inputs, tracing) };
   return {
     ...stores,

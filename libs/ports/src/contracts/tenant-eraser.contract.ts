@@ -71,6 +71,7 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
     ...{ tenant, userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example', sealed: 'sealed' },
     ...{ version: 1, createdAt: at, updatedAt: at, expiresAt: null, lease: null, failedAt: null },
   });
+  await stores.familyKeys.insert({ tenant, family: thread, sealed: 'sealed' });
 }
 
 /** Which of these rows are there. */
@@ -96,6 +97,7 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.schedules.get(tenant, 'daily')) !== null,
     (await stores.deliveries.find(tenant, 'd-1')) !== null,
     (await stores.userCredentials.get(tenant, 'ann', 'crm')) !== null,
+    (await stores.familyKeys.get(tenant, [thread])).length === 1,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];
 }

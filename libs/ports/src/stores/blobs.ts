@@ -1,6 +1,12 @@
 // Payloads too large for the log, by SHA-256 of their bytes. Content-addressed: storing twice is storing once.
+export interface StoredBlob {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
+}
+
 export interface Blobs {
-  /** Resolves when durable: true when it was not there before. */
-  put(tenant: string, sha256: string, bytes: Uint8Array, mediaType: string): Promise<boolean>;
-  get(tenant: string, sha256: string): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | null>;
+  /** Resolves when durable: true when it was not there before. `thread`: whose log is going to name it. */
+  put(tenant: string, sha256: string, bytes: Uint8Array, mediaType: string, thread?: string): Promise<boolean>;
+  /** `thread`: whose log names it. A store that keeps the payloads of families apart finds it by this alone. */
+  get(tenant: string, sha256: string, thread?: string): Promise<StoredBlob | null>;
 }

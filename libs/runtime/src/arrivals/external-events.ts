@@ -37,7 +37,7 @@ export function createExternalEventApi(ports: MessagePorts): ExternalEventApi {
       const name = nameOf(key, event, mintName, origin);
       const requestId = publicId('req', name);
       const { source, id: eventId, associative } = event;
-      const content = await storeContent(ports, key.tenant, [{ type: 'text', text: event.text }]);
+      const content = await storeContent(ports, key, [{ type: 'text', text: event.text }]);
       const id = inputIdOf(name);
       await bus.publish(key, { kind: 'ExternalEvent', id, requestId, source, eventId, content, associative });
       return answered({ id: requestId });

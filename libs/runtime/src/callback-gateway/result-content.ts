@@ -8,7 +8,7 @@
 import type { Steps } from '@dormouse/json';
 import { createHash, hash } from 'node:crypto';
 import type { ContentItem as WireItem, DisplaySegment as WireSegment } from '@dormouse/protocol';
-import type { Blobs } from '@dormouse/ports';
+import type { Blobs, ThreadKey } from '@dormouse/ports';
 import type { ContentItem, DisplaySegment } from '@dormouse/thread';
 import { cleaningText } from './clean-text.ts';
 
@@ -82,8 +82,8 @@ export function* dividingResult({ items, segments }: CleanResult, inlineBytesMax
 }
 
 /** Resolves when every blob is durable. (S2) @throws Fault when the blob store is not reachable. */
-export async function storeBlobs(store: Blobs, tenant: string, blobs: readonly Blob[]): Promise<void> {
-  await Promise.all(blobs.map(({ sha256, bytes, mediaType }) => store.put(tenant, sha256, bytes, mediaType)));
+export async function storeBlobs(store: Blobs, { tenant, thread }: ThreadKey, blobs: readonly Blob[]): Promise<void> {
+  await Promise.all(blobs.map(({ sha256, bytes, mediaType }) => store.put(tenant, sha256, bytes, mediaType, thread)));
 }
 
 function* dividingItem(item: WireItem, dividing: Dividing): Steps<ContentItem> {

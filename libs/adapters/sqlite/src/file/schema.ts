@@ -658,6 +658,16 @@ const userCredentials = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** What seals the contents of each family; null for one that was erased. */
+const familyKeys = `
+  CREATE TABLE family_keys (
+    tenant TEXT NOT NULL,
+    family TEXT NOT NULL,
+    sealed TEXT,
+    PRIMARY KEY (tenant, family)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -679,6 +689,7 @@ export const schemaSteps: readonly string[] = [
   assignees,
   tenantLimits,
   userCredentials,
+  familyKeys,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

@@ -16,7 +16,7 @@ export const tenantTables: readonly string[] = [
   ...['webhooks', 'deliveries', 'webhook_readers'],
   ...['sources', 'source_deliveries', 'schedules'],
   ...['tenant_tallies', 'tenant_threads'],
-  'user_credentials',
+  ...['user_credentials', 'family_keys'],
 ];
 
 const ofTenant = (table: string): string => `DELETE FROM ${table} WHERE tenant = ?`;

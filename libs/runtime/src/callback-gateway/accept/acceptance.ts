@@ -49,7 +49,7 @@ export const taking = async <Result>(request: CallbackRequest, steps: Steps<Resu
 export async function storing(message: Acceptance, clean: CleanResult): Promise<DividedResult> {
   const { deps, settings, scope, request } = message;
   const divided = await taking(request, dividingResult(clean, settings.inlineBytesMax));
-  if (divided.blobs.length > 0) await storeBlobs(deps.blobs, scope.tenant, divided.blobs);
+  if (divided.blobs.length > 0) await storeBlobs(deps.blobs, scope, divided.blobs);
   return divided;
 }
 

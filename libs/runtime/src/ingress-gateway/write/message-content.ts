@@ -5,7 +5,7 @@
 //   M2. A reference to text keeps a preview, so that a log reads without the blob store. (content C2)
 import { hash } from 'node:crypto';
 import { fitsBytes } from '@dormouse/protocol';
-import type { Blobs } from '@dormouse/ports';
+import type { Blobs, ThreadKey } from '@dormouse/ports';
 import type { Content, ContentItem } from '@dormouse/thread';
 
 export const inlineBytesMax = 65_536;
@@ -18,11 +18,11 @@ export type MessageItem =
 
 export async function storeContent(
   { blobs }: { readonly blobs: Blobs },
-  tenant: string,
+  key: ThreadKey,
   items: readonly MessageItem[],
 ): Promise<Content> {
   const content: ContentItem[] = [];
-  for (const item of items) content.push(isInline(item) ? inline(item) : await storeItem(blobs, tenant, item));
+  for (const item of items) content.push(isInline(item) ? inline(item) : await storeItem(blobs, key, item));
   return content;
 }
 
@@ -34,19 +34,19 @@ const inline = (item: MessageItem): ContentItem =>
     ? { type: 'text', text: item.text }
     : { type: 'image', data: item.data, mediaType: item.mediaType };
 
-async function storeItem(blobs: Blobs, tenant: string, item: MessageItem): Promise<ContentItem> {
+async function storeItem(blobs: Blobs, key: ThreadKey, item: MessageItem): Promise<ContentItem> {
   if (item.type === 'text') {
     const bytes = Buffer.from(item.text, 'utf8');
-    const blob = await put(blobs, tenant, bytes, 'text/plain; charset=utf-8');
+    const blob = await put(blobs, key, bytes, 'text/plain; charset=utf-8');
     return { type: 'text', blob, bytes: bytes.length, preview: item.text.slice(0, previewCharacters).toWellFormed() };
   }
   const bytes = Buffer.from(item.data, 'base64');
-  const blob = await put(blobs, tenant, bytes, item.mediaType);
+  const blob = await put(blobs, key, bytes, item.mediaType);
   return { type: 'image', mediaType: item.mediaType, blob, bytes: bytes.length };
 }
 
-async function put(blobs: Blobs, tenant: string, bytes: Uint8Array, mediaType: string): Promise<string> {
+async function put(blobs: Blobs, { tenant, thread }: ThreadKey, bytes: Uint8Array, mediaType: string): Promise<string> {
   const sha256 = hash('sha256', bytes);
-  await blobs.put(tenant, sha256, bytes, mediaType);
+  await blobs.put(tenant, sha256, bytes, mediaType, thread);
   return sha256;
 }

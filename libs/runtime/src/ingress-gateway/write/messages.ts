@@ -42,7 +42,7 @@ export function createMessageApi(ports: MessagePorts): MessageApi {
       const entry = room.ok ? limits.mayEnter(key.tenant) : room;
       if (!entry.ok) return entry;
       const name = mintName(origin);
-      const content = await storeContent(ports, key.tenant, items);
+      const content = await storeContent(ports, key, items);
       const posted = { id: publicId('msg', name), inputId: inputIdOf(name), mayBeOld: origin.idempotencyKey !== null };
       await bus.publish(key, { kind: 'UserMessage', id: posted.inputId, messageId: posted.id, content }); // (U1)
       return answered(posted);

@@ -235,7 +235,7 @@ async function newRow(
   const message =
     wanted.message === null
       ? null
-      : { messageId: publicId('msg', name), content: await storeContent(ports, tenant, wanted.message) };
+      : { messageId: publicId('msg', name), content: await storeContent(ports, { tenant, thread }, wanted.message) };
   const opening: ThreadOpening = {
     kind: 'ThreadOpening',
     id: inputIds.opening(thread),

@@ -45,7 +45,7 @@ export class Histories {
     if (found === null) throw new Error(`(N2) ${at.threadId} was read to event ${at.position} and is not known there`);
     const { transcript, tail, origin } = found;
     const said = promptOf(this.#sources, transcript.key, transcript.messages, tail.length);
-    const whole = joinedPrompts(said, promptOfMessages(this.#sources, tenant, inherit(tail, by)));
+    const whole = joinedPrompts(said, promptOfMessages(this.#sources, transcript.key, inherit(tail, by)));
     return origin === null ? whole : joinedPrompts(await this.upTo(tenant, origin), whole);
   }
 
