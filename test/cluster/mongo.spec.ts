@@ -22,6 +22,8 @@ import {
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
+  threadRemoverContract,
+  restingThreadsContract,
   tenantsContract,
   threadDirectoryContract,
   threadLogContract,
@@ -128,6 +130,14 @@ withServices(['mongo'], ({ mongo }) => {
     fresh((stores) => ({ port: stores.heldThreads })),
   );
   tenantEraserContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
+  );
+  threadRemoverContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
+  );
+  restingThreadsContract(
     'mongo',
     fresh((stores) => ({ port: stores })),
   );

@@ -31,6 +31,8 @@ import {
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
+  threadRemoverContract,
+  restingThreadsContract,
   tenantsContract,
   threadDirectoryContract,
   threadLogContract,
@@ -143,6 +145,14 @@ heldThreadsContract(
   fresh('standalone', (ports) => ({ port: ports.heldThreads })),
 );
 tenantEraserContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
+);
+threadRemoverContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
+);
+restingThreadsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports })),
 );

@@ -24,6 +24,8 @@ import {
   snapshotsContract,
   tenantLogContract,
   tenantEraserContract,
+  threadRemoverContract,
+  restingThreadsContract,
   tenantsContract,
   threadDirectoryContract,
   threadLogContract,
@@ -115,6 +117,14 @@ heldThreadsContract(
   fresh((stores) => ({ port: stores.heldThreads })),
 );
 tenantEraserContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
+);
+threadRemoverContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
+);
+restingThreadsContract(
   'sqlite',
   fresh((stores) => ({ port: stores })),
 );

@@ -24,19 +24,31 @@ function rowsOf(count: number): Row[] {
   return rows;
 }
 
-function exported(rows: readonly Row[]): string[] {
-  const { hash = '0'.repeat(64), seq = 0 } = rows.at(-1) ?? {};
+function rootOf({ hash = '0'.repeat(64), seq = 0 }: Row): Row {
   const root = { at: '2026-01-02T00:00:00.000Z', hash, kid: 'k1', seq };
   const signature = sign(null, Buffer.from(JSON.stringify(root)), privateKey).toString('base64url');
-  return [...rows, { root, signature }].map((line) => JSON.stringify(line));
+  return { root, signature };
 }
+
+const exported = (rows: readonly Row[]): string[] =>
+  [...rows, rootOf(rows.at(-1) ?? {})].map((line) => JSON.stringify(line));
+
+/** As it is exported when the oldest of the rows were removed. */
+const trimmed = (rows: readonly Row[], removed: number): string[] => [
+  JSON.stringify(rootOf(rows[removed - 1] ?? {})),
+  ...exported(rows.slice(removed)),
+];
 
 describe('an exported audit', () => {
   it('holds, with and without keys, also when it has no row', async () => {
     const rows = rowsOf(3);
     const head = rows[2]?.['hash'];
-    expect(await verifyAudit(exported(rows), [key])).toEqual({ ok: true, rows: 3, head, signature: 'checked' });
-    expect(await verifyAudit(exported(rows), null)).toEqual({ ok: true, rows: 3, head, signature: 'not checked' });
+    expect(await verifyAudit(exported(rows), [key])).toEqual({
+      ...{ ok: true, rows: 3, removed: 0, head, signature: 'checked' },
+    });
+    expect(await verifyAudit(exported(rows), null)).toEqual({
+      ...{ ok: true, rows: 3, removed: 0, head, signature: 'not checked' },
+    });
     expect(await verifyAudit(exported([]), [key])).toMatchObject({ ok: true, rows: 0 });
   });
 
@@ -62,6 +74,25 @@ describe('an exported audit', () => {
     expect(await verifyAudit([one, two, three], null)).toMatchObject({ ok: false, line: 4 });
     expect(await verifyAudit([one, two, three, root, three], null)).toMatchObject({ ok: false, line: 5 });
     expect(await verifyAudit([one, 'no JSON'], null)).toMatchObject({ ok: false, line: 2 });
+  });
+
+  it('holds from the signed root of rows that were removed, and from no other', async () => {
+    const rows = rowsOf(5);
+    const head = rows[4]?.['hash'];
+    const whole = trimmed(rows, 3);
+    expect(await verifyAudit(whole, [key])).toEqual({
+      ...{ ok: true, rows: 2, removed: 3, head, signature: 'checked' },
+    });
+    expect(await verifyAudit(whole, null)).toMatchObject({ ok: true, rows: 2, removed: 3 });
+    const [begin = '', ...rest] = whole;
+    expect(await verifyAudit(rest, [key])).toMatchObject({ ok: false, line: 1 });
+    expect(await verifyAudit([begin, ...rest.slice(1)], [key])).toMatchObject({ ok: false, line: 2 });
+    const other = JSON.stringify(rootOf(rows[1] ?? {}));
+    expect(await verifyAudit([other, ...rest], [key])).toMatchObject({ ok: false, line: 2 });
+    const forged = JSON.parse(begin) as { root: Row; signature: string };
+    forged.root['at'] = '2027-01-01T00:00:00.000Z';
+    expect(await verifyAudit([JSON.stringify(forged), ...rest], [key])).toMatchObject({ ok: false, line: 1 });
+    expect(await verifyAudit([begin], [key])).toMatchObject({ ok: false, line: 2 });
   });
 
   it('(A2) is broken by another signature, and by a key that is not known', async () => {

@@ -3,7 +3,8 @@
 //
 // The export: one JSON object per line. Rows first: `hash` is the SHA-256, in lower-case hex, of the RFC 8785 JSON of
 // the row without `hash`; `prev` is the hash of the row before, 64 zeros in the first; `seq` counts from 1. The last
-// line is `{"root": {"seq","hash","at","kid"}, "signature"}`: Ed25519, base64url, over the RFC 8785 JSON of `root`.
+// line is `{"root": {"seq","hash","at","kid"}, "signature"}`: Ed25519, base64url, over the RFC 8785 JSON of `root`. Where
+// the oldest rows were removed, such a line stands first, too: it is the root of those, and the next row follows it.
 //
 // Invariants:
 //   A1. Any changed, missing, repeated or reordered row is found, and an export that is cut off.
@@ -20,7 +21,15 @@ export interface AuditKey {
 }
 
 export type AuditVerdict =
-  | { readonly ok: true; readonly rows: number; readonly head: string; readonly signature: 'checked' | 'not checked' }
+  | {
+      readonly ok: true;
+      /** In the export. */
+      readonly rows: number;
+      /** Rows before them that were removed: the signed root at the beginning stands for these. */
+      readonly removed: number;
+      readonly head: string;
+      readonly signature: 'checked' | 'not checked';
+    }
   /** `line` counts from 1. */
   | { readonly ok: false; readonly line: number; readonly reason: string };
 
@@ -37,6 +46,7 @@ export async function verifyAudit(
   keys: readonly AuditKey[] | null,
 ): Promise<AuditVerdict> {
   let seq = 0;
+  let removed = 0;
   let head = '0'.repeat(64);
   let line = 0;
   let signed = false;
@@ -47,6 +57,13 @@ export async function verifyAudit(
     if (signed) return broken('stands behind the signed root');
     const found = objectOf(text);
     if (found === null) return broken('is no JSON object');
+    if ('root' in found && line === 1 && seqOf(found) > 0) {
+      removed = seqOf(found);
+      [seq, head] = [removed, String((found['root'] as Root).hash)];
+      const reason = await rootComplaint(found, { seq, head }, keys);
+      if (reason !== null) return broken(reason);
+      continue;
+    }
     if ('root' in found) {
       const reason = await rootComplaint(found, { seq, head }, keys);
       if (reason !== null) return broken(reason);
@@ -62,7 +79,13 @@ export async function verifyAudit(
     head = hash;
   }
   if (!signed) return { ok: false, line: line + 1, reason: 'is missing: the export ends without its signed root' };
-  return { ok: true, rows: seq, head, signature: keys === null ? 'not checked' : 'checked' };
+  return { ok: true, rows: seq - removed, removed, head, signature: keys === null ? 'not checked' : 'checked' };
+}
+
+/** Of a root; 0 where it has none. */
+function seqOf({ root }: Readonly<Record<string, unknown>>): number {
+  const { seq } = (root ?? {}) as Partial<Root>;
+  return typeof seq === 'number' && Number.isInteger(seq) ? seq : 0;
 }
 
 async function rootComplaint(

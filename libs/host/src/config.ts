@@ -45,6 +45,13 @@ const url = z
   .transform((text) => text.replace(/\/+$/, ''))
   .optional();
 
+const days = z
+  .string()
+  .regex(/^[1-9]\d{0,4}$/, 'must be a whole number of days above 0')
+  .transform(Number)
+  .pipe(z.int().max(36_500, 'must be at most 36500'))
+  .optional();
+
 const countAboveZero = z
   .string()
   .regex(/^[1-9]\d{0,4}$/, 'must be a whole number above 0')
@@ -156,6 +163,20 @@ const settingsSchema = z.object({
     description:
       'what a million tokens of a model cost, in millionths of a unit of money: `MODEL=INPUT:OUTPUT`, separated by commas; for the quota `cost_micros_per_day_max`',
   }),
+  RETENTION_DAYS: days.meta({
+    description:
+      'standalone: days that a thread at rest is kept, with its family, where its tenant has no `retention_days` (default: for ever)',
+  }),
+  AUDIT_RETENTION_DAYS: days.meta({ description: 'days that rows of the audit are kept (default: for ever)' }),
+  DATA_DIR_WARN_BYTES: z
+    .string()
+    .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes above 0')
+    .transform(Number)
+    .optional()
+    .meta({
+      description:
+        'standalone: above this many bytes in use the data directory is reported, in the log, in /metrics and by `dormouse doctor` (default: never)',
+    }),
   REQUEST_TIMEOUT_MS: milliseconds(60_000).meta({
     description: 'how long head and body of a request may take to come; answers and streams may take longer',
   }),
@@ -286,6 +307,14 @@ function topologyProblems(config: Config): readonly string[] {
   return missing.map((name) => `${prefix}${name}: the cluster needs it too; standalone needs none of them`);
 }
 
+/** A cluster has a platform key: each tenant has days of its own. */
+const standaloneProblems = (config: Config): readonly string[] =>
+  isCluster(config) && config.RETENTION_DAYS !== undefined
+    ? [
+        `${prefix}RETENTION_DAYS: is for one process; in a cluster set the tenant's: dormouse tenants set ID --retention-days N`,
+      ]
+    : [];
+
 function issuerProblems({ OIDC_ISSUER: named, OIDC_AUDIENCE: audience }: Config): readonly string[] {
   if (named !== undefined && audience === undefined)
     return [
@@ -359,6 +388,7 @@ export function readConfig(
   if (parsed.success)
     problems.push(
       ...topologyProblems(parsed.data),
+      ...standaloneProblems(parsed.data),
       ...callbackProblems(parsed.data),
       ...tlsProblems(parsed.data),
       ...issuerProblems(parsed.data),

@@ -16,6 +16,7 @@ import {
   createScheduler,
   createInputSweeper,
   createResealing,
+  createRetention,
   createTenantErasure,
   createTenantLimits,
   createTenantMeter,
@@ -66,6 +67,7 @@ export interface Services {
   callbackGateway(): Callbacks;
   inputSweeper(): Service;
   tenantErasure(): Service;
+  retention(): Service;
   scheduler(ingress: Ingress): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
@@ -125,6 +127,12 @@ export function servicesOf(
       });
     },
     tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
+    retention: () =>
+      createRetention({
+        ...{ ...stores, clock, logger, metrics: platform.metrics, limits: tenantLimits() },
+        audit: createAuditor({ ...stores, clock }),
+        settings: { days: config.RETENTION_DAYS ?? null, auditDays: config.AUDIT_RETENTION_DAYS ?? null },
+      }),
     scheduler: ({ deliver, tenantRecords: records }) =>
       createScheduler({ schedules: stores.schedules, records, deliver, clock, logger }),
     threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch(), tenantLimits()), toolWatch()),

@@ -9,6 +9,8 @@ export * from './stores/dispatch-ledger.ts';
 export * from './stores/family-keys.ts';
 export * from './stores/held-threads.ts';
 export * from './stores/tenant-eraser.ts';
+export * from './stores/removal/resting-threads.ts';
+export * from './stores/removal/thread-remover.ts';
 export * from './world/entropy.ts';
 export * from './world/fault.ts';
 export * from './stores/idempotency.ts';

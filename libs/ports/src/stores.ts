@@ -23,6 +23,8 @@ import type { TenantTallies } from './stores/tenant-tallies.ts';
 import type { TenantLog } from './log/tenant-log.ts';
 import type { ThreadDirectory } from './log/thread-directory.ts';
 import type { ThreadLog } from './log/thread-log.ts';
+import type { RestingThreads } from './stores/removal/resting-threads.ts';
+import type { ThreadRemover } from './stores/removal/thread-remover.ts';
 import type { ToolActivity } from './stores/tool-activity.ts';
 import type { Tenants } from './registry/tenants.ts';
 import type { UserCredentials } from './registry/user-credentials.ts';
@@ -52,6 +54,8 @@ export interface Stores {
   readonly tenants: Tenants;
   readonly heldThreads: HeldThreads;
   readonly eraser: TenantEraser;
+  readonly remover: ThreadRemover;
+  readonly restingThreads: RestingThreads;
   readonly revokedTokens: RevokedTokens;
   readonly auditLog: AuditLog;
   readonly dedup: Dedup;

@@ -110,5 +110,6 @@ export type { ShownQuotas } from './tenants/quotas.ts';
 export { parseModelPrices } from './tenants/model-prices.ts';
 export { countedBlobs, createTenantLimits, type TenantLimits } from './tenants/tenant-limits.ts';
 export { createTenantMeter } from './tenants/tenant-meter.ts';
+export { createRetention } from './retention/retention.ts';
 export { createTenantErasure } from './tenants/tenant-erasure.ts';
 export type { MadeTenant, ShownTenant, TenantApi, TenantChanges } from './ingress-gateway/registry/tenants.ts';

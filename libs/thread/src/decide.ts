@@ -11,7 +11,7 @@ import type { Cause } from './event.ts';
 import type { ClientInput, ThreadInput } from './input.ts';
 import type { Moment } from './moment.ts';
 import { answerChoice, assignChoice } from './rules/approval.ts';
-import { closeThread, closeWhenDone } from './rules/closing.ts';
+import { closeThread, endRetention, closeWhenDone } from './rules/closing.ts';
 import { takeExternalEvent, takeParentMessage, takeReport } from './rules/child.ts';
 import { recordCompletion, recordFailure, retry } from './rules/completion.ts';
 import { cancelCall, interruptTurn } from './rules/interruption.ts';
@@ -49,6 +49,8 @@ function decideByKind(draft: Draft, input: ThreadInput): Decision {
       return retry(draft, input);
     case 'CloseRequest':
       return closeThread(draft, input);
+    case 'RetentionEnd':
+      return endRetention(draft, input);
     case 'CancelCallRequest':
       return cancelCall(draft, input);
     case 'CancelSubscriptionRequest':
@@ -135,6 +137,8 @@ export function causeOf(input: ThreadInput): Cause {
       return { kind: 'toolset', id: input.loadId };
     case 'MigrationResult':
       return { kind: 'operator', id: input.migrationId };
+    case 'RetentionEnd':
+      return { kind: 'operator', id: input.id };
     case 'CompletionResult':
     case 'CompletionFailure':
       return { kind: 'completion', id: input.completionId };

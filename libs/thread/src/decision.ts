@@ -14,7 +14,8 @@ export type StableRefusal =
   | 'NOT_LOADING'
   | 'NOT_SUBSCRIBED'
   | 'NOT_THE_PARENT'
-  | 'NOT_MIGRATING';
+  | 'NOT_MIGRATING'
+  | 'NOT_AT_REST';
 
 export type Decision =
   | {

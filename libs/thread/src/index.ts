@@ -9,6 +9,7 @@ export { dailyUsage, type DayUsage } from './evolve/usage.ts';
 export { firstWords } from './first-words.ts';
 export { GrowingLists } from './growing-lists.ts';
 export { questionsOf, stateOf } from './rules/questions.ts';
+export { restsSince } from './rules/closing.ts';
 export { comesTooOften, timesUpTo } from './rules/schedule.ts';
 export { mismatch as answerMismatch } from './rules/approval.ts';
 export { invisibleCharacters } from './invisible-characters.ts';

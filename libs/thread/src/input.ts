@@ -129,6 +129,14 @@ export interface CancelCallRequest {
   readonly toolCallId: string;
 }
 
+/** The thread has rested for as long as its tenant keeps threads: it is closed, if it still rests. */
+export interface RetentionEnd {
+  readonly kind: 'RetentionEnd';
+  readonly id: string;
+  /** Milliseconds since the epoch: a thread with an event of this time or later does not rest. */
+  readonly restingSince: number;
+}
+
 /** Fetch the manifests of the thread's tool servers again. */
 export interface RefreshToolsetsRequest {
   readonly kind: 'RefreshToolsetsRequest';
@@ -430,6 +438,7 @@ export type ThreadInput =
   | CallbackRejection
   | ChildReport
   | ParentMessage
+  | RetentionEnd
   | TimerFiring;
 
 /** Ids of inputs that the protocol itself names. The others come with the client's request. */
@@ -444,6 +453,8 @@ export const inputIds = {
   toolsets: (loadId: string): string => `ts:${loadId}`,
   timer: (timerId: string): string => `t:${timerId}`,
   migration: (migrationId: string): string => `mg:${migrationId}`,
+  /** `leavingAt`: since when its removal is wanted, as a text. */
+  retentionEnd: (leavingAt: string): string => `re:${leavingAt}`,
   /** `eventId` is the sender's, or random: without one an event may come twice. I-13 */
   subscriptionEvent: (toolCallId: string, eventId: string): string => `e:${toolCallId}:${eventId}`,
   /** `message` is the hash of the sender's message id, or random, as in `userChoice`. R94 */

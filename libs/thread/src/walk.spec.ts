@@ -296,6 +296,14 @@ const happenings: fc.Arbitrary<(place: number) => Happening> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant((place: number) => close(`req_${place}`)) },
   {
+    weight: 1,
+    arbitrary: fc.integer({ min: -1, max: 1 }).map((later) => (place: number) => (scene: Scene): ThreadInput => ({
+      kind: 'RetentionEnd',
+      id: `re:${place}`,
+      restingSince: scene.thread.updatedAt + later,
+    })),
+  },
+  {
     weight: 2,
     arbitrary: fc.boolean().map((other) => () => (scene: Scene): ThreadInput => {
       const loaded = toolsLoaded(scene);

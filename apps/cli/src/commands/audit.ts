@@ -105,7 +105,8 @@ async function verify(context: CliContext, file: string, keyFile: string | undef
     verdict.signature === 'checked'
       ? 'and its signature is valid'
       : `but its signature was not checked: pass --keys with what ${context.hint('audit keys')} prints`;
-  answer(context, `The chain of ${verdict.rows} rows holds, head ${verdict.head}, ${signature}.`, verdict);
+  const removed = verdict.removed === 0 ? '' : `, behind ${verdict.removed} that were removed`;
+  answer(context, `The chain of ${verdict.rows} rows${removed} holds, head ${verdict.head}, ${signature}.`, verdict);
   return exitCodes.done;
 }
 

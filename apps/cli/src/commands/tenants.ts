@@ -16,6 +16,7 @@ interface Changes {
   readonly quota?: readonly string[];
   readonly weight?: string;
   readonly origin?: readonly string[];
+  readonly retentionDays?: string;
 }
 
 /** A command with the options that every one of them has. */
@@ -29,7 +30,8 @@ const withChanges = (command: Command): Command =>
     .option('--name <text>', 'what people call it')
     .option('--quota <name=value...>', 'a limit, such as requests_per_s=50; "default" takes one back')
     .option('--weight <number>', 'its share beside other tenants, above 0')
-    .option('--origin <origin...>', 'pages of other origins that may use the API with its credentials');
+    .option('--origin <origin...>', 'pages of other origins that may use the API with its credentials')
+    .option('--retention-days <days>', 'how long threads at rest are kept; "none" for ever');
 
 export function addTenantCommands(program: Command, run: RunCommand): void {
   const tenants = program
@@ -114,13 +116,20 @@ async function remove({ context, api }: Tenants, id: string, { yes }: { readonly
   answer(context, `${id} is suspended, and is being erased`, found);
 }
 
-function patchOf({ name, quota, weight, origin }: Changes): Patch {
+function patchOf({ name, quota, weight, origin, retentionDays }: Changes): Patch {
   return {
+    ...(retentionDays === undefined ? {} : { retention_days: daysOf(retentionDays) }),
     ...(name === undefined ? {} : { name }),
     ...(quota === undefined ? {} : { quotas: Object.fromEntries(quota.map(quotaOf)) }),
     ...(weight === undefined ? {} : { weight: Number(weight) }),
     ...(origin === undefined ? {} : { origins: [...origin] }),
   };
+}
+
+function daysOf(text: string): number | null {
+  if (text !== 'none' && !/^[1-9]\d{0,4}$/.test(text))
+    throw new CliFailure(exitCodes.usage, `${text} is no number of days`, 'A whole number above 0, or none');
+  return text === 'none' ? null : Number(text);
 }
 
 function quotaOf(text: string): readonly [string, number | null] {

@@ -179,7 +179,7 @@ async function metricsOf({ url, key, operations, hint }: Installation): Promise<
   }
   if (texts.length === 0)
     return [warn('metrics', 'no metrics can be read', 'Pass the operations port of each process: --operations URL')]; // (C2)
-  return [lagOf(texts), waitsOf(texts, hint), diskOf(texts)];
+  return [lagOf(texts), waitsOf(texts, hint), diskOf(texts), ...dataOf(texts)];
 }
 
 function lagOf(texts: readonly string[]): Finding {
@@ -201,6 +201,20 @@ function waitsOf(texts: readonly string[], hint: Hint): Finding {
   if (!isLate) return ok('waits', detail);
   const next = `A tool server has had a call for over an hour: ${hint('threads')}; ${hint('why THREAD')}`;
   return warn('waits', detail, next);
+}
+
+/** Of one process; a cluster has none. */
+function dataOf(texts: readonly string[]): readonly Finding[] {
+  const valueOf = (name: string): number | null =>
+    largest(texts.flatMap((text) => samplesOf(text, name)))?.value ?? null;
+  const used = valueOf('dormouse_data_directory_bytes');
+  if (used === null) return [];
+  const bound = valueOf('dormouse_data_directory_warn_bytes') ?? 0;
+  const inMib = (bytes: number): string => `${Math.round(bytes / mib)} MiB`;
+  if (bound === 0) return [ok('data', `${inMib(used)} are in use, without a bound`)];
+  const detail = `${inMib(used)} are in use, the bound is ${inMib(bound)}`;
+  const next = 'Keep less: docs/how-to/keep-data-for-a-time.md; or raise DORMOUSE_DATA_DIR_WARN_BYTES.';
+  return [used > bound ? warn('data', detail, next) : ok('data', detail)];
 }
 
 function diskOf(texts: readonly string[]): Finding {

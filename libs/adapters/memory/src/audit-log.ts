@@ -11,7 +11,7 @@ export function createAuditLog(store: AuditLogStore, passage: Passage): AuditLog
     append: (tenant, rows) =>
       passage.write('auditLog.append', tenant, () => {
         const before = rowsOf(tenant);
-        if (rows[0]?.seq !== before.length + 1) return false;
+        if (rows[0]?.seq !== (before.at(-1)?.seq ?? 0) + 1) return false;
         store.set(tenant, [...before, ...rows]);
         return true;
       }),
@@ -26,6 +26,15 @@ export function createAuditLog(store: AuditLogStore, passage: Passage): AuditLog
         const isBeyond = ({ seq }: AuditRow): boolean =>
           beyond === null || (order === 'asc' ? seq > beyond : seq < beyond);
         return turned.filter(isBeyond).slice(0, limit);
+      }),
+    remove: (tenant, upTo) =>
+      passage.write('auditLog.remove', tenant, () => {
+        const before = rowsOf(tenant);
+        const last = before.at(-1)?.seq ?? 0;
+        store.set(
+          tenant,
+          before.filter(({ seq }) => seq > upTo || seq === last),
+        );
       }),
   };
 }

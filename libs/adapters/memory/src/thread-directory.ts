@@ -8,6 +8,7 @@ import type {
   ThreadCensus,
   ThreadDirectory,
   ThreadFilter,
+  ThreadKey,
   ThreadProjection,
   ThreadRow,
   ThreadStatus,
@@ -22,6 +23,12 @@ export type DirectoryStore = Map<string, ThreadRow>;
 
 /** What is open in the threads of each store, by the name of the thread. */
 const waitsOf = new WeakMap<DirectoryStore, Map<string, ThreadWaits>>();
+
+export const subscriptionsOf = (rows: DirectoryStore, key: ThreadKey): number =>
+  waitsOf.get(rows)?.get(nameOf(key))?.subscriptions ?? 0;
+
+/** The thread's row is gone. */
+export const forgetWaits = (rows: DirectoryStore, key: ThreadKey): void => void waitsOf.get(rows)?.delete(nameOf(key));
 
 /** Usage of the threads of each store. */
 const usageIn = new WeakMap<DirectoryStore, UsageStore>();

@@ -32,6 +32,8 @@ import { createSnapshots, type SnapshotStore } from './snapshots.ts';
 import type { WorldObserver } from './world-observer.ts';
 import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
 import { createTenantEraser } from './tenant-eraser.ts';
+import { createRestingThreads } from './removal/resting-threads.ts';
+import { createThreadRemover } from './removal/thread-remover.ts';
 import { createTenantLog } from './tenant-log.ts';
 import { createThreadDirectory, type DirectoryStore } from './thread-directory.ts';
 import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
@@ -160,6 +162,8 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         heldThreads: createHeldThreads(durable.registry, passage),
         userCredentials: createUserCredentials(durable.registry, passage),
         eraser: createTenantEraser(durable, passage),
+        remover: createThreadRemover(durable, passage),
+        restingThreads: createRestingThreads(durable.directory, passage),
         sources: createSources(durable.arrivals, passage),
         deliveries: createDeliveries(durable.arrivals, passage),
         schedules: createSchedules(durable.schedules, passage),

@@ -21,6 +21,8 @@ import { createHeldThreads, createTenantEraser, createTenants } from './stores/t
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createTenantLog } from './stores/tenant-log.ts';
 import { createThreadLog } from './stores/thread-log.ts';
+import { createRestingThreads } from './stores/removal/resting-threads.ts';
+import { createThreadRemover } from './stores/removal/thread-remover.ts';
 import { hasCommits, settleShards } from './migrations/shard-old-commits.ts';
 import { knownShards, type Shards, storedShards } from './stores/shards.ts';
 import { createCallbackCounts } from './stores/callback-counts.ts';
@@ -104,6 +106,7 @@ function logsOver(server: MongoServer, shards: Shards) {
   return {
     log: createThreadLog(server, commits, places, shards),
     tenantLog: createTenantLog(server, commits, places, shards),
+    remover: createThreadRemover(server, { commits, places, shards }),
   };
 }
 
@@ -124,6 +127,7 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   tenants: createTenants(server),
   heldThreads: createHeldThreads(server),
   eraser: createTenantEraser(server),
+  restingThreads: createRestingThreads(server),
   revokedTokens: createRevokedTokens(server),
   auditLog: createAuditLog(server),
   parked: createParkedThreads(server),

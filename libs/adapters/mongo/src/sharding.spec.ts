@@ -5,6 +5,12 @@ import { storesOver } from './open-mongo.ts';
 import { shardingStatements, spreads } from './sharding.ts';
 import { createInstallationRecord } from './stores/installation.ts';
 import { placesModel } from './migrations/place-old-commits.ts';
+import {
+  copyCollections,
+  otherThreadCollections,
+  recordCollections,
+  threadlessCollections,
+} from './stores/removal/thread-collections.ts';
 import { shardsModel, shardsOf } from './stores/shards.ts';
 import { onePartition } from './stores/timers.ts';
 
@@ -55,6 +61,11 @@ const refusedOf = (
 
 it('P1: every collection says whether it is sharded, and there is no other', () => {
   expect(Object.keys(spreads).toSorted()).toEqual(Object.keys(declared()).toSorted());
+});
+
+it('every collection says whether the removal of a thread takes its documents', () => {
+  const known = [...copyCollections, ...recordCollections, ...otherThreadCollections, ...threadlessCollections];
+  expect(known.toSorted()).toEqual(Object.keys(declared()).toSorted());
 });
 
 it('P2: every unique index of a sharded collection begins with its shard key', () => {

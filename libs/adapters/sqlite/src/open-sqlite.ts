@@ -35,6 +35,8 @@ import { createSnapshots } from './stores/snapshots.ts';
 import { startSweeper } from './stores/sweeper.ts';
 import { systemClock } from './file/system-clock.ts';
 import { createTenantEraser } from './stores/tenant-eraser.ts';
+import { createRestingThreads } from './stores/removal/resting-threads.ts';
+import { createThreadRemover } from './stores/removal/thread-remover.ts';
 import { createHeldThreads, createTenants } from './stores/tenants.ts';
 import { createThreadDirectory } from './stores/thread-directory.ts';
 import { createTenantLog } from './log/tenant-log.ts';
@@ -77,6 +79,8 @@ export interface SqliteStores extends Stores {
   counters(): WriterCounters;
   /** What the buses have in hand. */
   load(): readonly PartitionLoad[];
+  /** Bytes of the database file that no row uses: they are used again before the file grows. */
+  reusableBytes(): number;
   /** Limits the file's size from now on, like a full disk; null lifts the limit. */
   limitSize(bytesMax: number | null): Promise<void>;
   /** The database as it is now, to be copied: what was answered, and nothing of later. @throws Fault UNAVAILABLE */
@@ -150,6 +154,8 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     tenants: createTenants(writer, reader),
     heldThreads: createHeldThreads(writer, reader),
     eraser: createTenantEraser(writer),
+    remover: createThreadRemover(writer, reader),
+    restingThreads: createRestingThreads(writer, reader),
     revokedTokens: createRevokedTokens(writer, reader),
     auditLog: createAuditLog(writer, reader),
     parked: createParkedThreads(writer, reader),
@@ -172,6 +178,8 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),
     load: () => [inputs.load(), ...work.load()],
+    reusableBytes: () =>
+      (reader.one<{ readonly freelist_count: number }>('PRAGMA freelist_count')?.freelist_count ?? 0) * pageBytes,
     limitSize: (bytesMax) => writer.limitPages(pagesOf(bytesMax)),
     pin: () => pinDatabase(held.databaseFile),
     close: async () => {

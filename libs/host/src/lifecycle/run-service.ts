@@ -219,6 +219,9 @@ async function startIngress(
   const scheduler = services.scheduler(ingress);
   await scheduler.start();
   undo.push(() => scheduler.stop(stopWithinMs));
+  const retention = services.retention();
+  await retention.start();
+  undo.push(() => retention.stop(stopWithinMs));
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),

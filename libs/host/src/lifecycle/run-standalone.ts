@@ -36,6 +36,7 @@ import { resolvePort } from './free-port.ts';
 import { startHealthServer } from './health-server.ts';
 import { hostsOf } from './hosts-of.ts';
 import { openProcessMetrics, type ProcessMetrics } from './process-metrics.ts';
+import { watchDataDirectory } from './data-directory-watch.ts';
 import { type ExampleAddress, seedExamples, seedKey, standaloneTenant } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -106,6 +107,13 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   undo.push(() => measured.close()); // the last push reads the stores
   const operations = await openOperations(config, platform, measured, undo);
   const publicBase = config.PUBLIC_URL ?? url;
+  if (platform.reusableBytes !== null) {
+    const endWatch = watchDataDirectory({
+      ...{ directory: dataDir, warnBytes: config.DATA_DIR_WARN_BYTES ?? null, logger, metrics: platform.metrics },
+      reusableBytes: platform.reusableBytes,
+    });
+    undo.push(async () => endWatch());
+  }
   const made = servicesOf(config, platform, config.CALLBACK_BASE_URL ?? publicBase, publicBase);
   const ingress = made.ingress();
   const callbacks = made.callbackGateway();
@@ -162,11 +170,14 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   await erasure.start();
   const scheduler = made.scheduler(ingress);
   await scheduler.start();
+  const retention = made.retention();
+  await retention.start();
   undo.push(async () => backups?.close());
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
     await erasure.stop(stopWithinMs);
     await scheduler.stop(stopWithinMs);
+    await retention.stop(stopWithinMs);
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);

@@ -23,7 +23,8 @@ describe('the cipher of contents', () => {
     const sealed = cipher.sealBytes(key, 'here', Buffer.from('secret'));
     expect(() => cipher.openBytes(cipher.newKey(), 'here', sealed)).toThrow(refusal);
     expect(() => cipher.openBytes(key, 'there', sealed)).toThrow(refusal);
-    for (const place of sealed.keys()) expect(() => cipher.openBytes(key, 'here', flipped(sealed, place))).toThrow(refusal);
+    for (const place of sealed.keys())
+      expect(() => cipher.openBytes(key, 'here', flipped(sealed, place))).toThrow(refusal);
     expect(() => cipher.openBytes(key, 'here', sealed.subarray(0, 20))).toThrow('Invalid authentication tag');
   });
 

@@ -64,6 +64,8 @@ export interface Platform {
   readonly keys: KeyRing;
   /** See Topology. */
   readonly pin: Topology['pin'];
+  /** See Topology. */
+  readonly reusableBytes: Topology['reusableBytes'];
   readonly sealer: RotatingSealer;
   /** See Topology. */
   readonly noteMasterKey: Topology['noteMasterKey'];
@@ -126,6 +128,7 @@ export async function openPlatform(
     webhookTransport,
     readDocument: createReadDocument(documents.fetch),
     pin: topology.pin,
+    reusableBytes: topology.reusableBytes,
     noteMasterKey: (mark) => topology.noteMasterKey(mark),
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,

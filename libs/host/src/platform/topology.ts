@@ -47,6 +47,8 @@ export interface Topology {
   noteMasterKey(mark: string): Promise<void>;
   /** The database as it is now, to be copied; null where it is a server's. @throws Fault UNAVAILABLE. */
   readonly pin: (() => PinnedDatabase) | null;
+  /** Bytes of the database file that are used again before it grows; null where the database is a server's. */
+  readonly reusableBytes: (() => number) | null;
   /** What the buses have in hand here. */
   load(): Promise<readonly PartitionLoad[]>;
   /** True in one process of an installation at most: the one that speaks for all threads. */
@@ -92,6 +94,7 @@ async function openStandalone(config: Config, clock: ProcessClock, metrics: Metr
       keys: await openKeyRing(config.DATA_DIR),
       noteMasterKey: () => Promise.resolve(), // the keys are beside what they seal
       pin: () => stores.pin(),
+      reusableBytes: () => stores.reusableBytes(),
       load: async () => stores.load(),
       isFirst: () => true,
       problem: async () => {
@@ -128,6 +131,7 @@ async function openCluster(config: ClusterConfig, logger: Logger, metrics: Metri
     keys,
     noteMasterKey: (mark) => mongo.installation.noteMasterKey(mark),
     pin: null,
+    reusableBytes: null,
     load: () => kafka.load(),
     isFirst: () => kafka.partitions.owned().has(0),
     problem: async (needs) => {

@@ -65,6 +65,22 @@ export function auditLogContract(name: string, make: () => Promise<UnderTest<Aud
       expect(await audit.page(tenant, {}, all)).toEqual(tries[taken.indexOf(true)]);
     });
 
+    it('(W5) removes the rows up to a number, never the last one, and goes on behind it', async () => {
+      const [tenant, other] = [freshTenant(), freshTenant()];
+      const audit = await opened.get();
+      await audit.remove(tenant, 5);
+      for (const each of [tenant, other]) await audit.append(each, rowsOf(1, 6));
+      await audit.remove(tenant, 2);
+      expect(await audit.page(tenant, {}, all)).toEqual(rowsOf(3, 6));
+      await audit.remove(tenant, 2);
+      await audit.remove(tenant, 99);
+      expect(await audit.page(tenant, {}, all)).toEqual(rowsOf(6, 6));
+      expect(await audit.append(tenant, rowsOf(1, 1))).toBe(false);
+      expect(await audit.append(tenant, rowsOf(7, 8))).toBe(true);
+      expect(await audit.page(tenant, {}, all)).toEqual(rowsOf(6, 8));
+      expect(await audit.page(other, {}, all)).toEqual(rowsOf(1, 6));
+    });
+
     it('(W4) pages in both directions, by actor, action and time, within the tenant', async () => {
       const [tenant, other] = [freshTenant(), freshTenant()];
       const audit = await opened.get();

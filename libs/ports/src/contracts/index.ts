@@ -28,6 +28,8 @@ export { tenantEraserContract, type TenantEraserUnderTest } from './tenant-erase
 export { tenantLogContract, type TenantLogUnderTest } from './tenant-log.contract.ts';
 export { tenantsContract } from './tenants.contract.ts';
 export { threadDirectoryContract } from './thread-directory.contract.ts';
+export { restingThreadsContract } from './resting-threads.contract.ts';
+export { threadRemoverContract } from './thread-remover.contract.ts';
 export { threadLogContract, type ThreadLogUnderTest } from './thread-log.contract.ts';
 export { timersContract } from './timers.contract.ts';
 export { callbackCountsContract } from './callback-counts.contract.ts';

@@ -57,6 +57,10 @@ export interface ThreadRow extends ThreadKey {
   readonly position: number;
   /** Kept until the thread is open. */
   readonly opening: ThreadOpening | null;
+  /** The thread whose history goes before its own; absent for none. */
+  readonly forkedFrom?: string;
+  /** Since when it is being removed; absent while it is not. (resting-threads) */
+  readonly leavingAt?: number;
 }
 
 /** The part of a row that comes from the processor. */

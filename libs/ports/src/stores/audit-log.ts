@@ -1,11 +1,14 @@
-// The audit of each tenant: who did what, in rows that are chained by hashes. Rows are appended and never changed.
+// The audit of each tenant: who did what, in rows that are chained by hashes. Rows are appended and never changed; the
+// oldest may be removed.
 //
 // Contract (contracts/audit-log.contract.ts):
-//   W1. The rows of a tenant are numbered from 1 without a gap; a number is given once.
+//   W1. The rows of a tenant are numbered from 1 without a gap, those that were removed among them; a number is given
+//       once.
 //   W2. Rows whose first number is taken change nothing. Of the others a beginning may be stored when the store fails
 //       in the middle, never a part behind a gap.
 //   W3. What was appended is found by every process from then on, byte for byte.
 //   W4. A page is in order of numbers, ascending or descending, and holds rows of its tenant and its filter alone.
+//   W5. A removal takes every row up to a number, and never the last one: rows are appended behind it as before.
 
 /** One row, as its hash covers it (`hash` itself excepted). */
 export interface AuditRow {
@@ -50,6 +53,8 @@ export interface AuditLog {
   /** The row with the highest number; null for none. */
   last(tenant: string): Promise<AuditRow | null>;
   page(tenant: string, filter: AuditFilter, page: AuditPage): Promise<readonly AuditRow[]>;
+  /** Removes the rows up to this number. Resolves when their absence is durable. (W5) */
+  remove(tenant: string, upTo: number): Promise<void>;
 }
 
 export const auditRowsAtOnceMax = 500;

@@ -103,6 +103,7 @@ export const inputKinds = [
   'InterruptRequest',
   'RetryRequest',
   'CloseRequest',
+  'RetentionEnd',
   'CancelCallRequest',
   'CancelSubscriptionRequest',
   'RefreshToolsetsRequest',
@@ -412,6 +413,18 @@ export const metricTable = {
     labels: { outcome: webhookOutcomes },
     services: ['notifier'],
   },
+  dormouse_retention_threads_total: {
+    kind: 'counter',
+    help: 'Threads that were removed at the end of their retention.',
+    labels: {},
+    services: ['ingress-gateway'],
+  },
+  dormouse_retention_bytes_total: {
+    kind: 'counter',
+    help: 'Bytes of logs and blobs that were removed with threads, as the quota stored_bytes_max counts them.',
+    labels: {},
+    services: ['ingress-gateway'],
+  },
   dormouse_spans_dropped_total: {
     kind: 'counter',
     help: 'Spans that were not exported, because there were too many or the exporter failed.',
@@ -429,6 +442,18 @@ export const metricTable = {
     help: 'Free space for this process on the disk of its data directory, or of its working directory.',
     labels: {},
     services: everyService,
+  },
+  dormouse_data_directory_bytes: {
+    kind: 'gauge',
+    help: 'Bytes in use of the data directory of one process; pages of the database that are free for reuse are not in it.',
+    labels: {},
+    services: ['ingress-gateway'],
+  },
+  dormouse_data_directory_warn_bytes: {
+    kind: 'gauge',
+    help: 'What DORMOUSE_DATA_DIR_WARN_BYTES says; 0 where it is not set.',
+    labels: {},
+    services: ['ingress-gateway'],
   },
   nodejs_gc_duration_seconds: {
     kind: 'histogram',

@@ -3,6 +3,8 @@
 // Invariants:
 //   Q1. An export holds every row up to the last one at its beginning, in order, and ends with that row's number and
 //       hash, signed.
+//   Q2. Where the oldest rows were removed, the export begins with the number and the hash of the last of these, signed
+//       likewise: the chain goes on from there.
 import { canonicalJson } from '@dormouse/json';
 import {
   type AuditFilter,
@@ -11,6 +13,7 @@ import {
   type Clock,
   decodeCursor,
   encodeCursor,
+  Fault,
   invalidCursor,
 } from '@dormouse/ports';
 import type { ListPage } from '../ingress-gateway/read/thread-page.ts';
@@ -26,10 +29,10 @@ export interface AuditSigner {
   readonly keys: { readonly keys: readonly Readonly<Record<string, string>>[] };
 }
 
-/** The last line of an export. */
+/** The last line of an export, and the first one where rows were removed. (Q1, Q2) */
 export interface SignedRoot {
   readonly root: {
-    /** Of the last row; 0 for none. */
+    /** Of the last row before; 0 for none. */
     readonly seq: number;
     readonly hash: string;
     /** When it was signed: RFC 3339. */
@@ -48,7 +51,7 @@ export interface AuditOrder {
 
 export interface AuditApi extends Auditor {
   list(tenant: string, filter: AuditFilter, page: AuditOrder): Promise<ListPage<AuditRow>>;
-  /** Lines of JSON without their line feeds: the rows, then the signed root. (Q1) */
+  /** Lines of JSON without their line feeds: the rows, then the signed root. (Q1, Q2) @throws Fault UNAVAILABLE */
   export(tenant: string): AsyncIterable<AuditRow | SignedRoot>;
   readonly keys: AuditSigner['keys'];
 }
@@ -62,6 +65,10 @@ interface Ports {
 const exportedAtOnce = 500;
 
 export function createAuditApi({ auditLog, clock, auditSigner }: Ports): AuditApi {
+  function signed({ seq, hash }: Pick<AuditRow, 'seq' | 'hash'>): SignedRoot {
+    const root = { seq, hash, at: new Date(clock.now()).toISOString(), kid: auditSigner.kid };
+    return { root, signature: auditSigner.sign(canonicalJson(root)) };
+  }
   return {
     ...createAuditor({ auditLog, clock }),
     async list(tenant, filter, { order, limit, cursor }) {
@@ -73,14 +80,17 @@ export function createAuditApi({ auditLog, clock, auditSigner }: Ports): AuditAp
     },
     async *export(tenant) {
       const last = await auditLog.last(tenant);
-      for (let beyond = 0; beyond < (last?.seq ?? 0);) {
+      const [first] = await auditLog.page(tenant, {}, { beyond: null, order: 'asc', limit: 1 });
+      let beyond = (first?.seq ?? 1) - 1;
+      if (first !== undefined && beyond > 0) yield signed({ seq: beyond, hash: first.prev }); // (Q2)
+      while (beyond < (last?.seq ?? 0)) {
         const limit = Math.min(exportedAtOnce, (last?.seq ?? 0) - beyond);
-        yield* await auditLog.page(tenant, {}, { beyond, order: 'asc', limit });
-        beyond += limit;
+        const rows = await auditLog.page(tenant, {}, { beyond, order: 'asc', limit });
+        if (rows[0]?.seq !== beyond + 1) throw new Fault('UNAVAILABLE', 'Rows were removed meanwhile: export it again.');
+        yield* rows;
+        beyond += rows.length;
       }
-      const { seq, hash } = last ?? { seq: 0, hash: noHash };
-      const root = { seq, hash, at: new Date(clock.now()).toISOString(), kid: auditSigner.kid };
-      yield { root, signature: auditSigner.sign(canonicalJson(root)) };
+      yield signed(last ?? { seq: 0, hash: noHash });
     },
     keys: auditSigner.keys,
   };

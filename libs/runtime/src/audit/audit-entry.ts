@@ -40,6 +40,8 @@ export const auditActions = [
   'tenant.suspended',
   'tenant.resumed',
   'audit.exported',
+  'audit.trimmed',
+  'threads.removed',
   'master_key.rotated',
   'credential.set',
   'credential.deleted',

@@ -65,7 +65,7 @@ type IngressStores = Pick<
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
-  | ('tenants' | 'userCredentials')
+  | ('tenants' | 'userCredentials' | 'remover')
   | ('webhooks' | 'webhookDeliveries' | 'webhookReaders')
   | ('sources' | 'deliveries' | 'schedules')
 >;

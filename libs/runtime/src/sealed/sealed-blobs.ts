@@ -9,10 +9,10 @@ import type { Place } from './content-seal.ts';
 import type { SealingDeps } from './sealed-copies.ts';
 
 /** In place of a family. (B2) */
-export const noFamily = 'none';
+const noFamily = 'none';
 
 /** The name under which a family's payload is stored. (B1) */
-export const blobNameOf = (sha256: string, family: string): string => `${sha256}/${family}`;
+const blobNameOf = (sha256: string, family: string): string => `${sha256}/${family}`;
 
 export function sealedBlobs(blobs: Blobs, { seal, families }: SealingDeps): Blobs {
   const placeOf = (sha256: string): Place => ['blob', sha256];
@@ -36,6 +36,10 @@ export function sealedBlobs(blobs: Blobs, { seal, families }: SealingDeps): Blob
         if (found !== null) return found;
       }
       return null;
+    },
+    /** What belongs to no family. */
+    async remove(tenant, sha256) {
+      for (const name of [blobNameOf(sha256, noFamily), sha256]) await blobs.remove(tenant, name);
     },
   };
 }

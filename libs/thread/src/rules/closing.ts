@@ -3,8 +3,8 @@ import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
 import type { Content } from '../content.ts';
-import type { CloseRequest } from '../input.ts';
-import { mayWake } from '../thread.ts';
+import type { CloseRequest, RetentionEnd } from '../input.ts';
+import { mayWake, type Thread } from '../thread.ts';
 import { abandon, end } from './call.ts';
 import { reportToParent } from './child.ts';
 import { stopCompletion } from './interruption.ts';
@@ -15,6 +15,24 @@ export function closeThread(draft: Draft, input: CloseRequest): Decision {
   return draft.decided();
 }
 
+/**
+ * A thread that has gone on since, or has anything open, stays: both hold for every later state, which is younger. Its
+ * parent gets no report, which would wake it: the family goes as a whole.
+ */
+export function endRetention(draft: Draft, { restingSince }: RetentionEnd): Decision {
+  if (!restsSince(draft.thread, restingSince)) return { committed: false, refusal: 'NOT_AT_REST' };
+  endThread(draft, 'retention', null);
+  return draft.decided();
+}
+
+/** No event since this time, milliseconds since the epoch, and nothing open. */
+export const restsSince = (thread: Thread, since: number): boolean => thread.updatedAt < since && !hasOpen(thread);
+
+const hasOpen = (thread: Thread): boolean =>
+  [thread.completion, thread.loading, thread.migrating].some((one) => one !== null) ||
+  [thread.calls, thread.held, thread.queuedEvents, thread.queue].some((list) => list.length > 0) ||
+  [thread.timers, thread.subscriptions, thread.schedules].some((named) => Object.keys(named).length > 0);
+
 /** An event's child that waits for nothing any more is done, whatever its result. */
 export function closeWhenDone(draft: Draft): void {
   const { status, spawnedBy, policies, stalled, lastError, lastAnswer } = draft.thread;
@@ -23,8 +41,8 @@ export function closeWhenDone(draft: Draft): void {
   if (lastWords !== null && !mayWake(draft.thread)) endThread(draft, draft.cause.id, [text(lastWords)]);
 }
 
-/** `report` is the final report to the parent, if there is one. */
-export function endThread(draft: Draft, by: string, report: Content): void {
+/** `report` is the final report to the parent, if there is one; null for none. */
+export function endThread(draft: Draft, by: string, report: Content | null): void {
   stopCompletion(draft);
   for (const call of draft.thread.calls) {
     withdrawQuestion(draft, call, 'closing');
@@ -48,5 +66,5 @@ export function endThread(draft: Draft, by: string, report: Content): void {
   }
   draft.emit({ type: 'ThreadClosed', by });
   if (toolServers.length > 0) draft.owe({ do: 'SendCloseNotices', id: `close:${id}`, toolServers });
-  reportToParent(draft, 'closed', report, true);
+  if (report !== null) reportToParent(draft, 'closed', report, true);
 }

@@ -67,6 +67,12 @@ export function createAuditLog(server: MongoServer): AuditLog {
       );
       return found.map(rowOf);
     },
+    remove: async (tenant, upTo) => {
+      const [last] = await server.read(() => rows.find({ tenant }).sort({ seq: -1 }).limit(1).lean());
+      if (last === undefined) return;
+      const before = { tenant, seq: { $lte: Math.min(upTo, last.seq - 1) } };
+      await server.write(() => rows.deleteMany(before));
+    },
   };
 }
 

@@ -56,6 +56,9 @@ const threadSchema = new Schema<ThreadDocument>(
     openCalls: { type: [{ _id: false, toolServer: text, toolCallId: text, since: number }], default: undefined },
     firstWords: String,
     waitingOn: String,
+    // Absent in documents of earlier releases; '' for a thread that was forked from no other.
+    forkedFrom: String,
+    leavingAt: Number,
   },
   { ...everySchema, collection: 'threads' },
 );
@@ -80,6 +83,13 @@ const indexExisting = (name: string, field: string): void => {
   threadSchema.index({ [field]: 1 }, { name, partialFilterExpression: { [field]: { $exists: true } } });
 };
 for (const kind of threadWaitKinds) indexExisting(`since_${kind}`, `waits.${kind}`);
+threadSchema.index({ tenant: 1, status: 1, updatedAt: 1, thread: 1 }, { name: 'at_rest' });
+threadSchema.index(
+  { tenant: 1, updatedAt: 1, thread: 1 },
+  { name: 'leaving', partialFilterExpression: { leavingAt: { $exists: true } } },
+);
+threadSchema.index({ tenant: 1, family: 1, thread: 1 }, { name: 'by_family' });
+threadSchema.index({ tenant: 1, forkedFrom: 1 }, { name: 'by_fork' });
 indexExisting('subscribed', 'subscriptions');
 threadSchema.index(
   { tenant: 1, status: 1, subscriptions: 1 },
@@ -324,6 +334,7 @@ function documentOf(row: ThreadRow): ThreadDocument {
     labels: labelsOf(metadata),
     opening: opening && JSON.stringify(opening),
     ...(waitingOn.length === 0 ? {} : { waitingOn: JSON.stringify(waitingOn) }),
+    forkedFrom: row.forkedFrom ?? '',
   };
 }
 
@@ -338,6 +349,7 @@ function rowOf(document: ThreadDocument): ThreadRow {
     metadata,
     opening,
     waitingOn,
+    forkedFrom = '',
     ...same
   } = document;
   return {
@@ -346,6 +358,7 @@ function rowOf(document: ThreadDocument): ThreadRow {
     metadata: JSON.parse(metadata) as ThreadRow['metadata'],
     opening: opening === null ? null : (JSON.parse(opening) as ThreadRow['opening']),
     ...(waitingOn === undefined ? {} : { waitingOn: JSON.parse(waitingOn) as ThreadRow['waitingOn'] }),
+    ...(forkedFrom === '' ? {} : { forkedFrom }),
   };
 }
 

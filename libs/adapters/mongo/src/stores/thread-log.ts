@@ -75,6 +75,7 @@ export function createThreadLog(
 
   /** (M2) */
   async function isAtHead(commit: Commit): Promise<boolean> {
+    if (commit.version === 0) return true; // (known-heads K2)
     const known = heads.of(commit) ?? 0;
     if (commit.version <= known) return commit.version === known;
     const before = await lastUpTo(commit, commit.version - 1);
@@ -134,7 +135,8 @@ export function createThreadLog(
       }
       if (outcome !== 'appended') continue;
       server.counted.commits += 1;
-      heads.saw(commit, commit.version + commit.count);
+      if (commit.version === 0) heads.began(commit, commit.count);
+      else heads.saw(commit, commit.version + commit.count);
     }
     if (unused.length > 0) places.leave(unused);
     return outcomes;

@@ -658,6 +658,33 @@ const userCredentials = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** The threads whose logs name a blob; the thread '' where that is not known. (blobs B1) */
+const blobThreads = `
+  CREATE TABLE blob_threads (
+    tenant TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    thread TEXT NOT NULL,
+    PRIMARY KEY (tenant, sha256, thread)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX blob_threads_by_thread ON blob_threads (tenant, thread);
+  INSERT INTO blob_threads SELECT tenant, sha256, '' FROM blobs;
+`;
+
+/**
+ * What a thread was forked from ('' for nothing, NULL where a release before has not said it), and since when it is
+ * being removed. Each index has only the rows of its list.
+ */
+const restingThreads = `
+  ALTER TABLE threads ADD COLUMN forked_from TEXT;
+  ALTER TABLE threads ADD COLUMN leaving_at INTEGER;
+  CREATE INDEX threads_at_rest ON threads (tenant, updated_at, thread)
+    WHERE parent IS NULL AND status IN ('idle', 'closed') AND subscriptions = 0;
+  CREATE INDEX threads_leaving ON threads (tenant, updated_at, thread) WHERE parent IS NULL AND leaving_at IS NOT NULL;
+  CREATE INDEX threads_by_family ON threads (tenant, family, thread);
+  CREATE INDEX threads_by_fork ON threads (tenant, forked_from) WHERE forked_from > '';
+  CREATE INDEX threads_unplaced ON threads (tenant) WHERE parent IS NULL AND forked_from IS NULL;
+`;
+
 /** What seals the contents of each family; null for one that was erased. */
 const familyKeys = `
   CREATE TABLE family_keys (
@@ -689,6 +716,8 @@ export const schemaSteps: readonly string[] = [
   assignees,
   tenantLimits,
   userCredentials,
+  blobThreads,
+  restingThreads,
   familyKeys,
 ];
 

@@ -18,6 +18,10 @@ const selectPage = (order: 'asc' | 'desc'): string =>
   'AND (?3 IS NULL OR actor = ?3) AND (?4 IS NULL OR action = ?4) AND at >= ?5 AND at < ?6 ' +
   `ORDER BY seq ${order} LIMIT ?7`;
 
+/** (audit-log W5) */
+const removeRows =
+  'DELETE FROM audit WHERE tenant = ?1 AND seq <= ?2 AND seq < (SELECT max(seq) FROM audit WHERE tenant = ?1)';
+
 export function createAuditLog(writer: GroupWriter, reader: Reader): AuditLog {
   return {
     append: async (tenant, rows) => {
@@ -33,6 +37,9 @@ export function createAuditLog(writer: GroupWriter, reader: Reader): AuditLog {
       const beyondNone = order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER;
       const asked = [tenant, beyond ?? beyondNone, actor, action, from, to ?? Number.MAX_SAFE_INTEGER, limit];
       return reader.all<StoredRow>(selectPage(order), ...asked).map(rowOf);
+    },
+    remove: async (tenant, upTo) => {
+      await writer.rows('prompt', removeRows, [[tenant, upTo]]);
     },
   };
 }

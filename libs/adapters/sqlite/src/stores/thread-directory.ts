@@ -23,9 +23,9 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { Statement } from '../writer/write-operation.ts';
 import { listThreads } from './thread-list.ts';
 import { putUsage, readUsage, readUsageTotal, usageRowsOf } from './thread-usage.ts';
-import { rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
+import { readColumns, rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
 
-const insertRow = `INSERT INTO threads (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const insertRow = `INSERT INTO threads (${rowColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const insertMetadata =
   'INSERT INTO thread_metadata (tenant, key, value, created_at, thread) ' +
   'SELECT threads.tenant, json_each.key, json_each.value, created_at, thread FROM threads, json_each(metadata) ' +
@@ -48,9 +48,9 @@ const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = 
 const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
 const releaseExternalId = 'UPDATE threads SET external_id = NULL WHERE tenant = ? AND thread = ? AND external_id = ?';
 const setMetadata = 'UPDATE threads SET metadata = ? WHERE tenant = ? AND thread = ?';
-const selectRow = `SELECT ${rowColumns} FROM threads WHERE tenant = ? AND thread = ?`;
-const selectByExternalId = `SELECT ${rowColumns} FROM threads WHERE tenant = ? AND external_id = ?`;
-const selectStuck = `SELECT ${rowColumns} FROM threads WHERE status = 'opening' AND created_at < ? ORDER BY created_at LIMIT ?`;
+const selectRow = `SELECT ${readColumns} FROM threads WHERE tenant = ? AND thread = ?`;
+const selectByExternalId = `SELECT ${readColumns} FROM threads WHERE tenant = ? AND external_id = ?`;
+const selectStuck = `SELECT ${readColumns} FROM threads WHERE status = 'opening' AND created_at < ? ORDER BY created_at LIMIT ?`;
 const selectUses = "SELECT 1 AS uses FROM threads WHERE tenant = ? AND agent = ? AND status <> 'closed' LIMIT 1";
 
 export function createThreadDirectory(writer: GroupWriter, reader: Reader): ThreadDirectory {
@@ -211,6 +211,7 @@ function insertion(row: ThreadRow): readonly Statement[] {
     opening,
     firstWords,
     waitingText(waitingOn),
+    row.forkedFrom ?? '',
   ];
   const inserted: Statement = { sql: insertRow, parameters };
   return Object.keys(row.metadata).length === 0

@@ -7,7 +7,7 @@ import type { Page, PageRequest, ThreadFilter, ThreadRow } from '@dormouse/ports
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
-import { rowColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
+import { readColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
 
 interface Condition {
   readonly sql: string;
@@ -46,7 +46,7 @@ export function listThreads(reader: Reader, tenant: string, filter: ThreadFilter
   return { data, nextCursor: rows.length > page.limit && last ? encodeCursor([last.createdAt, last.thread]) : null };
 }
 
-const columns = rowColumns
+const columns = readColumns
   .split(', ')
   .map((column) => `threads.${column}`)
   .join(', ');

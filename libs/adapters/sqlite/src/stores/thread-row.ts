@@ -2,7 +2,8 @@
 import type { ThreadRow, ThreadStatus } from '@dormouse/ports';
 
 export const rowColumns =
-  'tenant, thread, status, agent, agent_version, parent, family, user_id, external_id, title, metadata, created_at, updated_at, position, opening, first_words, waiting_on';
+  'tenant, thread, status, agent, agent_version, parent, family, user_id, external_id, title, metadata, created_at, updated_at, position, opening, first_words, waiting_on, forked_from';
+export const readColumns = `${rowColumns}, leaving_at`;
 
 export interface StoredThreadRow {
   readonly tenant: string;
@@ -22,6 +23,8 @@ export interface StoredThreadRow {
   readonly opening: string | null;
   readonly first_words: string | null;
   readonly waiting_on: string | null;
+  readonly forked_from: string | null;
+  readonly leaving_at: number | null;
 }
 
 export function rowOf(row: StoredThreadRow): ThreadRow {
@@ -43,5 +46,7 @@ export function rowOf(row: StoredThreadRow): ThreadRow {
     opening: row.opening === null ? null : (JSON.parse(row.opening) as ThreadRow['opening']),
     ...(row.first_words === null ? {} : { firstWords: row.first_words }),
     ...(row.waiting_on === null ? {} : { waitingOn: JSON.parse(row.waiting_on) as ThreadRow['waitingOn'] }),
+    ...(row.forked_from === null || row.forked_from === '' ? {} : { forkedFrom: row.forked_from }),
+    ...(row.leaving_at === null ? {} : { leavingAt: row.leaving_at }),
   };
 }

@@ -15,6 +15,8 @@ export interface CommitAppender {
   append(row: AppendRow): AppendOutcome;
   /** The transaction was rolled back: the remembered heads are wrong. (A1) */
   forget(): void;
+  /** The log of this thread is deleted. */
+  forgetThread(tenant: string, thread: string): void;
 }
 
 interface Head {
@@ -43,7 +45,7 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
   let old = new Map<string, Head>();
 
   function headOf(tenant: string, thread: string): Head {
-    const key = `${tenant} ${thread}`;
+    const key = keyOf(tenant, thread);
     const known = young.get(key);
     if (known) return known;
     const head = old.get(key) ?? loadHead(tenant, thread);
@@ -82,5 +84,11 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
       young = new Map();
       old = new Map();
     },
+    forgetThread: (tenant, thread) => {
+      young.delete(keyOf(tenant, thread));
+      old.delete(keyOf(tenant, thread));
+    },
   };
 }
+
+const keyOf = (tenant: string, thread: string): string => `${tenant} ${thread}`;

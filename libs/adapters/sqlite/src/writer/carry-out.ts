@@ -50,7 +50,7 @@ export function createCarryOut(
         database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? pagesUnlimited}`);
         return 0;
       case 'erase':
-        return eraseThreads(operation.tenant);
+        return eraseThreads(operation.tenant, operation.threads);
     }
   };
 }

@@ -1,10 +1,12 @@
-// Deletes threads of a tenant inside the writer's transaction.
+// Deletes logs of threads of a tenant inside the writer's transaction, some commits at a time.
 //
 // Invariants:
 //   D1. Numbers of threads and ids of commits are never given again, though SQLite gives the highest plus one: a row of
 //       no tenant stands above those that are deleted. (tenant-log T1)
-//   D2. The writer's heads are forgotten in the same transaction: what a late writer brings for a deleted thread is a
-//       conflict, or the first commit of a thread that the next call deletes. (append-commit A1)
+//   D2. The writer's heads of these threads are forgotten in the same transaction: what a late writer brings for a
+//       deleted thread is a conflict, or the first commit of a thread that the next call deletes. (append-commit A1)
+//   D3. A call deletes at most `commitsAtOnce` commits, the oldest of each thread first, and then the numbers of those
+//       threads that have none left: other writes wait for one call at most.
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
 
@@ -12,27 +14,64 @@ import type { CommitAppender } from './append-commit.ts';
 export const numberedTables: readonly string[] = ['commits', 'inputs', 'owed'];
 
 const threadsAtOnce = 200;
+const commitsAtOnce = 1_000;
 /** Of the commit above all others; threads are numbered from 1. */
 const noThread = 0;
 const noTenant = '';
 
-/** Answers how many rows it has deleted; 0 when the tenant has no thread any more. */
-export function createEraseThreads(database: DatabaseSync, appender: CommitAppender): (tenant: string) => number {
-  return (tenant) => {
-    const numbers = database
-      .prepare(`SELECT number FROM thread_numbers WHERE tenant = ? ORDER BY number LIMIT ${threadsAtOnce}`)
-      .all(tenant)
-      .map(({ number }) => Number(number));
-    if (numbers.length === 0) return 0;
+interface NumberedThread {
+  readonly number: number;
+  readonly thread: string;
+}
+
+/**
+ * Deletes logs of these threads, or of any of the tenant's when there is no list. Answers how many rows it has deleted;
+ * 0 when none of them has a log any more.
+ */
+export type EraseThreads = (tenant: string, threads: readonly string[] | null) => number;
+
+export function createEraseThreads(database: DatabaseSync, appender: CommitAppender): EraseThreads {
+  const ofTenant = database.prepare(
+    `SELECT number, thread FROM thread_numbers WHERE tenant = ? ORDER BY number LIMIT ${threadsAtOnce}`,
+  );
+  const named = database.prepare(
+    'SELECT number, thread FROM thread_numbers WHERE tenant = ? AND thread IN (SELECT value FROM json_each(?)) ' +
+      `ORDER BY number LIMIT ${threadsAtOnce}`,
+  );
+  const numberedThreads = (tenant: string, threads: readonly string[] | null): readonly NumberedThread[] =>
+    (threads === null ? ofTenant.all(tenant) : named.all(tenant, JSON.stringify(threads))).map((row) => ({
+      ...{ number: Number(row['number']), thread: String(row['thread']) },
+    }));
+
+  return (tenant, threads) => {
+    const found = numberedThreads(tenant, threads);
+    if (found.length === 0) return 0;
     keepUnused(database); // (D1)
-    appender.forget(); // (D2)
+    for (const { thread } of found) appender.forgetThread(tenant, thread); // (D2)
     let rows = 0;
-    for (const table of [...numberedTables, 'thread_numbers']) {
-      const remove = database.prepare(`DELETE FROM ${table} WHERE number IN (SELECT value FROM json_each(?))`);
-      rows += Number(remove.run(JSON.stringify(numbers)).changes);
+    let left = commitsAtOnce;
+    for (const { number } of found) {
+      const commits = deleteCommits(database, number, left);
+      left -= commits;
+      rows += commits;
+      if (left <= 0) break; // (D3) the next call finds whether there are more
+      for (const table of ['owed', 'thread_numbers'])
+        rows += Number(database.prepare(`DELETE FROM ${table} WHERE number = ?`).run(number).changes);
     }
     return rows;
   };
+}
+
+/** With their inputs, which are keyed by their ids: each is found by the commit that decided it. (schema S5) */
+function deleteCommits(database: DatabaseSync, number: number, commitsMax: number): number {
+  const oldest = `SELECT id FROM commits WHERE number = ?1 ORDER BY version LIMIT ${commitsMax}`;
+  database
+    .prepare(
+      'DELETE FROM inputs WHERE (input, number) IN (SELECT each.value, c.number FROM commits AS c, ' +
+        `json_each(c.inputs) AS each WHERE c.id IN (${oldest}))`,
+    )
+    .run(number);
+  return Number(database.prepare(`DELETE FROM commits WHERE id IN (${oldest})`).run(number).changes);
 }
 
 /** (D1) */

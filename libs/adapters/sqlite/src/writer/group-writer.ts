@@ -53,8 +53,11 @@ export interface GroupWriter {
     behind?: Statement | null,
   ): Promise<Row | null>;
   limitPages(pagesMax: number | null): Promise<void>;
-  /** Deletes some threads of a tenant; answers how many rows, 0 when there is no thread left. */
-  eraseThreads(tenant: string): Promise<number>;
+  /**
+   * Deletes a part of the logs of these threads, null for all of the tenant's; answers how many rows, 0 when none is
+   * left.
+   */
+  eraseThreads(tenant: string, threads: readonly string[] | null): Promise<number>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
   close(): Promise<void>;
@@ -169,7 +172,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
     limitPages: async (pagesMax) => {
       await change('prompt', { do: 'limit', pagesMax });
     },
-    eraseThreads: (tenant) => change('prompt', { do: 'erase', tenant }),
+    eraseThreads: (tenant, threads) => change('prompt', { do: 'erase', tenant, threads }),
     counters: () => readCounters(counters),
     close: () => {
       if (gone) return ended.promise;

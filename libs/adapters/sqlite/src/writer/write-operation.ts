@@ -52,10 +52,12 @@ export interface LimitOperation {
   readonly pagesMax: number | null;
 }
 
-/** Deletes threads of a tenant. Answers the number of rows deleted; 0 when there is none left. */
+/** Deletes logs of threads of a tenant. Answers the number of rows deleted; 0 when there is none left. */
 export interface EraseOperation {
   readonly do: 'erase';
   readonly tenant: string;
+  /** Null for all of the tenant's. */
+  readonly threads: readonly string[] | null;
 }
 
 export type WriteOperation =

@@ -81,11 +81,12 @@ const momentOf = (key: ThreadKey, now: number): Moment => ({
 });
 
 async function insertRow({ log, directory }: ImportEndingPorts, thread: Thread): Promise<void> {
-  const { id, tenant, agent, ancestors, parent, userId, title, updatedAt, position } = thread;
+  const { id, tenant, agent, ancestors, parent, forkedFrom, userId, title, updatedAt, position } = thread;
   const [first] = await log.read({ tenant, thread: id }, 0, 1);
   await directory.insert({
     ...{ tenant, thread: id, status: 'closed', agent: agent.name, agentVersion: agent.version },
     ...{ parent: parent?.threadId ?? null, family: ancestors[0] ?? id, userId, externalId: null, title, metadata: {} },
     ...{ createdAt: first?.at ?? updatedAt, updatedAt, position, opening: null },
+    ...(forkedFrom === null ? {} : { forkedFrom: forkedFrom.threadId }),
   });
 }

@@ -2,6 +2,7 @@
 //
 // Invariants:
 //   M1. A payload over `inlineBytesMax` is durable in the blob store before the input naming it exists.
+//   M3. The blob is stored as one of its thread: it goes with the last of those that name it. (ports B1)
 //   M2. A reference to text keeps a preview, so that a log reads without the blob store. (content C2)
 import { hash } from 'node:crypto';
 import { fitsBytes } from '@dormouse/protocol';
@@ -47,6 +48,6 @@ async function storeItem(blobs: Blobs, key: ThreadKey, item: MessageItem): Promi
 
 async function put(blobs: Blobs, { tenant, thread }: ThreadKey, bytes: Uint8Array, mediaType: string): Promise<string> {
   const sha256 = hash('sha256', bytes);
-  await blobs.put(tenant, sha256, bytes, mediaType, thread);
+  await blobs.put(tenant, sha256, bytes, mediaType, thread); // (M3)
   return sha256;
 }

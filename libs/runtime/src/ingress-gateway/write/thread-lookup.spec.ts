@@ -2,7 +2,7 @@ import type { ThreadKey, ThreadRow } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadOpening } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { type Stage, stage } from '../spec/ingress-stage.ts';
-import { createThreadLookup, type ThreadLookup } from './thread-lookup.ts';
+import { createThreadLookup, type ThreadLookup, threadRememberedMs } from './thread-lookup.ts';
 
 const thread = 'thr_01J8ZC5T9Q3V0W4X7Y2A6B8C1D';
 const origin = { tenant: 'acme', method: 'POST', path: '/', idempotencyKey: null } as const;
@@ -31,7 +31,7 @@ const named = (tenant = 'acme'): ThreadKey => ({ tenant, thread: `/v1/threads/${
 async function lookup(): Promise<{ readonly at: Stage; readonly threads: ThreadLookup }> {
   const at = stage();
   await at.ports.directory.insert(row);
-  return { at, threads: createThreadLookup({ directory: at.ports.directory, bus: at.ports.inputs }) };
+  return { at, threads: createThreadLookup({ directory: at.ports.directory, bus: at.ports.inputs, clock: at.clock }) };
 }
 
 async function found(threads: ThreadLookup, key: ThreadKey): Promise<ThreadKey> {
@@ -77,7 +77,7 @@ describe('the key of a thread (W2)', () => {
   it('stands at once for a thread that was just opened, and nothing is read', async () => {
     const { at } = await lookup();
     const directory = { ...at.ports.directory, get: () => Promise.reject(new Error('read')) };
-    const threads = createThreadLookup({ directory, bus: at.ports.inputs });
+    const threads = createThreadLookup({ directory, bus: at.ports.inputs, clock: at.clock });
     const opened = named();
     threads.remember(opened);
     expect(await threads.find(named())).toEqual({ ok: true, value: opened });
@@ -111,6 +111,25 @@ describe('the key of a thread (W2)', () => {
     expect(published[1]).toBe(published[0]);
     expect(watched).toHaveLength(1);
     expect(watched[0]).toBe(published[0]);
+  });
+});
+
+describe('a thread that is being removed (W4)', () => {
+  it('is found while it may still be woken, and no more once it is closed, however lately it was seen', async () => {
+    const { at, threads } = await lookup();
+    const { directory, restingThreads } = at.ports;
+    await found(threads, named());
+    await restingThreads.leave('acme', [thread], at.clock.now());
+    await at.clock.advance(threadRememberedMs);
+    await found(threads, named());
+    await directory.project([{ tenant: 'acme', thread, status: 'closed', title: null, updatedAt: 1, position: 2 }]);
+    await at.clock.advance(threadRememberedMs - 1);
+    await found(threads, named()); // remembered
+    await at.clock.advance(1);
+    expect(await threads.find(named())).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
+    expect(await at.ingress.threads.get(named())).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
+    const fork = await at.ingress.threads.fork(named(), { position: 1, askAgain: false }, origin);
+    expect(fork).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
   });
 });
 

@@ -6,6 +6,8 @@
 //   T2. The thread's id is a function of a request with an idempotency key; opening it twice opens it once. (client-id
 //       K1)
 //   T4. A thread that the tenant's quotas leave no room for is refused; one that is there already is answered as ever.
+//   T5. A fork of a thread that has been gone since its row was written is undone: a removal that was asked before has
+//       not seen it. (retention-visit V4)
 //   T3. A fork uses its agent's version as it is here: what an imported log says about it is not trusted.
 import { canonicalJson } from '@dormouse/json';
 import type {
@@ -24,6 +26,7 @@ import type {
   ThreadFilter,
   ThreadKey,
   ThreadLog,
+  ThreadRemover,
   ThreadRow,
 } from '@dormouse/ports';
 import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
@@ -35,6 +38,7 @@ import { unknownName } from '../registry/known-names.ts';
 import { createCallTimes } from '../read/call-times.ts';
 import { slotWait } from '../read/slot-wait.ts';
 import type { TenantLimits } from '../../tenants/tenant-limits.ts';
+import { isGone } from '../../retention/gone-thread.ts';
 import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import {
@@ -96,6 +100,7 @@ export interface ThreadPorts {
   readonly ledger: DispatchLedger;
   readonly parked: ParkedThreads;
   readonly inbox: Inbox;
+  readonly remover: ThreadRemover;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
   readonly mintName: MintRequestName;
@@ -131,7 +136,7 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
     },
     async get(key, at) {
       const row = await directory.get(key);
-      if (row === null) return notFound('thread');
+      if (row === null || isGone(row)) return notFound('thread');
       const view = await viewOf(ports, row, at);
       if (at !== undefined && view.position < at)
         return invalid([{ pointer: '/at', detail: 'is beyond the last event' }]);
@@ -152,7 +157,7 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
     },
     async fork(key, wanted, origin) {
       const source = await directory.get(key);
-      if (source === null) return notFound('thread');
+      if (source === null || isGone(source)) return notFound('thread');
       const { thread } = await loadThread(ports, key, wanted.position);
       if (wanted.position < 1 || thread.position < wanted.position)
         return invalid([{ pointer: '/position', detail: `must be a position of the thread, 1 to ${thread.position}` }]);
@@ -165,9 +170,20 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       const wish = { ...key, thread: publicId('thr', name), externalId: null, asks: wanted.askAgain };
       const make = async () => forkedRow(ports, source, { ...wanted, agent, userId: thread.userId }, name);
       const outcome = await insertRow(ports, wish, make); // (T1)
-      return outcome.ok ? answered(await publishOpening(ports, outcome.value.existing ?? outcome.value.row)) : outcome;
+      if (!outcome.ok) return outcome;
+      const { row, existing } = outcome.value;
+      if (existing === null && (await isGoneNow(directory, key))) {
+        await ports.remover.remove(row.tenant, [row.thread], 'everything'); // (T5)
+        return notFound('thread');
+      }
+      return answered(await publishOpening(ports, existing ?? row));
     },
   };
+}
+
+async function isGoneNow(directory: ThreadDirectory, key: ThreadKey): Promise<boolean> {
+  const row = await directory.get(key);
+  return row === null || isGone(row);
 }
 
 interface OpeningWish extends ThreadKey {
@@ -287,11 +303,11 @@ function forkedRow(
     message: null,
     fork: { from: { threadId: source.thread, position }, askAgain },
   };
-  const { waitingOn: _, ...labels } = source;
+  const { waitingOn: _, leavingAt: __, ...labels } = source;
   return {
     ...labels,
     ...{ thread, family: thread, parent: null, externalId: null, status: 'opening', position: 0, opening },
-    ...{ createdAt: now, updatedAt: now },
+    ...{ createdAt: now, updatedAt: now, forkedFrom: source.thread },
   };
 }
 

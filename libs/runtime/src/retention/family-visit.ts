@@ -1,0 +1,150 @@
+// One look at a family of threads that may have rested long enough: reads its rows, and takes the next step but the
+// removal itself.
+//
+// Invariants:
+//   V1. Rows are a hint: whether a thread still rests is decided by the thread, in the order of its inputs. A message
+//       that comes first wakes it, and nothing is removed; one that comes later is refused by the closed thread.
+//   V2. A thread that retention has closed rests since the commit before that. One that was closed by anything else
+//       while it was marked has been used since, and keeps its family.
+//   V3. No process takes anything for a marked and closed thread, once what it remembers is old (thread-lookup W4):
+//       what was taken before is decided by then, as a refusal in the thread's log.
+//   V4. Whether another family needs the history is asked after the mark is durable, and again before the removal: a
+//       fork that has not seen the mark has its row by then. (threads T5)
+//   V5. A thread that does not close has something open that its row does not show, or its input was lost: its row is
+//       written anew from the log, and it is left alone for `aloneMs` or gets its input again.
+import { createBoundedMap } from '@dormouse/collections';
+import type { Clock, InputBus, RestingThreads, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
+import { inputIds, restsSince, statusOf } from '@dormouse/thread';
+import { loadThread } from '../log/thread-reader.ts';
+import { familyStep, type FamilyThread } from './family-step.ts';
+
+export interface FamilyVisitPorts {
+  readonly restingThreads: RestingThreads;
+  readonly directory: Pick<ThreadDirectory, 'project'>;
+  readonly log: ThreadLog;
+  readonly snapshots: Snapshots;
+  readonly inputs: Pick<InputBus, 'publish'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Answers the threads of a family that is to be removed; none for any other. @throws Fault */
+export type FamilyVisit = (tenant: string, family: string, before: number) => Promise<readonly string[]>;
+
+const threadsPerPage = 500;
+/** How long a thread may take to be closed, before its log is read; and before that is given up for now. */
+const endMs = 120_000;
+const endMsMax = 1_200_000;
+const aloneMs = 21_600_000;
+const aloneMax = 100_000;
+
+export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
+  const { restingThreads, inputs, log, clock } = ports;
+  /** Until when families are left alone, by their names. (V5) */
+  const alone = createBoundedMap<number>(aloneMax);
+  const nameOf = (tenant: string, family: string): string => `${tenant} ${family}`;
+
+  function isAlone(name: string): boolean {
+    const until = alone.get(name);
+    const now = clock.now();
+    return until !== undefined && until > now && until <= now + aloneMs;
+  }
+
+  async function threadsOf(tenant: string, family: string, before: number): Promise<readonly FamilyThread[]> {
+    const threads: FamilyThread[] = [];
+    for (let after: string | null = null; ;) {
+      const page = await restingThreads.family(tenant, family, after, threadsPerPage);
+      for (const row of page)
+        threads.push({ ...row, restingSince: await restingSince({ tenant, thread: row.thread }, row, before) });
+      const last = page.at(-1);
+      if (last === undefined || page.length < threadsPerPage) return threads;
+      after = last.thread;
+    }
+  }
+
+  /** (V2) */
+  async function restingSince(
+    key: ThreadKey,
+    { status, updatedAt, leavingAt }: Omit<FamilyThread, 'restingSince'>,
+    before: number,
+  ): Promise<number> {
+    if (leavingAt === null || status !== 'closed' || updatedAt < before) return updatedAt;
+    const [closing = null] = await log.findByInputs(key, [inputIds.retentionEnd(String(leavingAt))]);
+    const last = closing === null ? null : await log.at(key, closing.version);
+    return last?.at ?? updatedAt;
+  }
+
+  /** The root first: what a child says to a closed parent wakes nothing. */
+  async function endAll(tenant: string, family: string, threads: readonly FamilyThread[], before: number): Promise<void> {
+    const open = threads.filter(({ status }) => status !== 'closed');
+    const rootFirst = [...open].sort((one, other) => Number(other.thread === family) - Number(one.thread === family));
+    for (const { thread, leavingAt } of rootFirst) {
+      const id = inputIds.retentionEnd(String(leavingAt ?? clock.now()));
+      await inputs.publish({ tenant, thread }, { kind: 'RetentionEnd', id, restingSince: before }); // (V1)
+    }
+  }
+
+  async function mark(tenant: string, family: string, threads: readonly FamilyThread[], before: number): Promise<void> {
+    const names = threads.map(({ thread }) => thread);
+    const leavingAt = clock.now();
+    await restingThreads.leave(tenant, names, leavingAt);
+    if (await restingThreads.areForkedFrom(tenant, names, family)) {
+      await restingThreads.leave(tenant, names, null); // (V4)
+      return;
+    }
+    await endAll(
+      tenant,
+      family,
+      threads.map((thread) => ({ ...thread, leavingAt })),
+      before,
+    );
+  }
+
+  /** (V5) */
+  async function look(tenant: string, family: string, threads: readonly FamilyThread[], before: number): Promise<void> {
+    const marked = (leavingAt: number | null): number => clock.now() - (leavingAt ?? 0);
+    const late = threads.filter(({ status, leavingAt }) => status !== 'closed' && marked(leavingAt) >= endMs);
+    let isUsed = late.some(({ leavingAt }) => marked(leavingAt) >= endMsMax);
+    for (const { thread: name } of late) {
+      const { thread } = await loadThread(ports, { tenant, thread: name });
+      const { title, titledAt, updatedAt, position } = thread;
+      const row = { tenant, thread: name, status: statusOf(thread), title, titledAt, updatedAt, position };
+      await ports.directory.project([row]);
+      isUsed ||= thread.status === 'open' && !restsSince(thread, before);
+    }
+    if (isUsed) {
+      alone.set(nameOf(tenant, family), clock.now() + aloneMs);
+      await unmark(tenant, threads);
+    } else if (late.length > 0) await endAll(tenant, family, threads, before);
+  }
+
+  const unmark = (tenant: string, threads: readonly FamilyThread[]): Promise<void> =>
+    restingThreads.leave(
+      tenant,
+      threads.map(({ thread }) => thread),
+      null,
+    );
+
+  return async (tenant, family, before) => {
+    if (isAlone(nameOf(tenant, family))) return [];
+    const threads = await threadsOf(tenant, family, before);
+    const names = threads.map(({ thread }) => thread);
+    const isNeeded = names.length > 0 && (await restingThreads.areForkedFrom(tenant, names, family)); // (V4)
+    const step = familyStep(threads, { before, now: clock.now(), isNeeded });
+    switch (step) {
+      case 'stay':
+      case 'wait':
+        return [];
+      case 'unmark':
+        await unmark(tenant, threads);
+        return [];
+      case 'mark':
+        await mark(tenant, family, threads, before);
+        return [];
+      case 'end':
+        await look(tenant, family, threads, before);
+        return [];
+      case 'remove':
+        return names;
+    }
+  };
+}

@@ -1,0 +1,265 @@
+// Retention beside a real processor, in a memory world whose clock the spec moves.
+import type { MemoryPorts } from '@dormouse/adapter-memory';
+import { newTenant, noMetrics, type TenantRecord, type ThreadKey, type ThreadRow } from '@dormouse/ports';
+import { inputIds, type ThreadInput } from '@dormouse/thread';
+import { describe, expect, it } from 'vitest';
+import { createAuditor } from '../audit/auditor.ts';
+import { type Actor, key, message, newRow, opened, opening, type Stage, type StageOptions } from '../thread-processor/spec/processor-stage.ts';
+import type { Service } from '../service.ts';
+import { createRetention } from './retention.ts';
+
+const day = 86_400_000;
+const minute = 60_000;
+const logger = { info: () => {}, warn: () => {}, error: () => {} };
+
+interface At {
+  readonly stage: Stage;
+  readonly ports: MemoryPorts;
+  readonly actor: Actor;
+  readonly stored: number[];
+  sweep(node?: string): Service;
+}
+
+async function at(options: StageOptions = {}, tenant: Partial<TenantRecord> = { retentionDays: 30 }): Promise<At> {
+  const { stage, actor } = await opened({ ...options, hasTenants: true });
+  const { ports } = actor;
+  await ports.tenants.insert(newTenant(key.tenant, 0, tenant));
+  await ports.directory.insert({ ...newRow, createdAt: stage.clock.now(), updatedAt: stage.clock.now() });
+  await say({ stage, ports }, 'msg_1');
+  const stored: number[] = [];
+  const sweep = (node = 'sweeper'): Service => {
+    const own = stage.world.ports(node);
+    return createRetention({
+      ...{ ...own, inputs: ports.inputs, clock: stage.clock, logger, metrics: noMetrics },
+      audit: createAuditor({ ...own, clock: stage.clock }),
+      limits: { stored: (_tenant, bytes) => void stored.push(bytes) },
+      settings: { days: null, auditDays: null },
+    });
+  };
+  return { stage, ports, actor, stored, sweep };
+}
+
+async function say({ stage, ports }: Pick<At, 'stage' | 'ports'>, id: string, thread = key): Promise<void> {
+  await ports.inputs.publish(thread, message(id));
+  await stage.clock.advance(5_000);
+}
+
+const rowOf = ({ ports }: At, thread = key): Promise<ThreadRow | null> => ports.directory.get(thread);
+
+/** Passes of the sweep, and of the processor. */
+async function minutes({ stage }: At, count: number): Promise<void> {
+  for (let nth = 0; nth < count; nth += 1) await stage.clock.advance(minute);
+}
+
+const auditOf = async ({ ports }: At) =>
+  ports.auditLog.page(key.tenant, {}, { beyond: null, order: 'asc', limit: 100 });
+
+/** Another root of the tenant, idle for as long as the first. */
+async function another(from: At, thread: string, row: Partial<ThreadRow> = {}, input: Partial<ThreadInput> = {}) {
+  const other: ThreadKey = { ...key, thread };
+  await from.ports.directory.insert({ ...newRow, ...other, family: thread, ...row });
+  const made = { ...opening(), id: inputIds.opening(thread), ...input } as ThreadInput;
+  await from.ports.inputs.publish(other, made);
+  await from.stage.clock.advance(50);
+  return other;
+}
+
+describe('retention', () => {
+  it('(R5) closes a family at rest and removes it, with its log, and says so', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    const service = here.sweep();
+    await service.start();
+    await stage.clock.jump(29 * day);
+    await minutes(here, 30);
+    expect(await rowOf(here)).toMatchObject({ status: 'idle' });
+    expect(stage.told()).not.toContain('ThreadClosed');
+    await stage.clock.jump(day);
+    await minutes(here, 3);
+    expect(await rowOf(here)).toMatchObject({ status: 'closed' });
+    expect(stage.told()).toContain('ThreadClosed');
+    const bytes = stage.commits().reduce((sum, { body }) => sum + body.length, 0);
+    await minutes(here, 30);
+    expect(await rowOf(here)).toBeNull();
+    expect(stage.commits()).toEqual([]);
+    expect(here.stored).toEqual([-bytes]);
+    expect(await auditOf(here)).toMatchObject([
+      { actor: 'retention', action: 'threads.removed', outcome: `1 threads, ${bytes} bytes` },
+    ]);
+    await minutes(here, 30);
+    expect(await auditOf(here)).toHaveLength(1);
+    expect((await ports.directory.usageTotal(key.tenant, { fromDay: 0, toDay: 99_999 })).completions).toBe(1);
+    void service.stop(0);
+  });
+
+  it('(V1) loses to a message that comes first, at every moment until the thread is closed', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    await stage.clock.jump(31 * day);
+    // As the sweep would, up to its input: the mark is there, the message comes before it is decided.
+    await ports.restingThreads.leave(key.tenant, [key.thread], stage.clock.now());
+    const { leavingAt = 0 } = (await rowOf(here)) ?? {};
+    const end: ThreadInput = { kind: 'RetentionEnd', id: inputIds.retentionEnd(String(leavingAt)), restingSince: leavingAt - 30 * day };
+    await Promise.all([ports.inputs.publish(key, message('msg_2')), ports.inputs.publish(key, end)]);
+    const service = here.sweep();
+    await service.start();
+    await minutes(here, 60);
+    expect(stage.told().filter((type) => type === 'MessageAccepted')).toHaveLength(2);
+    expect(stage.told()).not.toContain('ThreadClosed');
+    expect(await rowOf(here)).toMatchObject({ status: 'idle' });
+    expect((await rowOf(here))?.leavingAt).toBeUndefined();
+    void service.stop(0);
+  });
+
+  it('(V1) refuses a message that comes second in the log of the thread, and removes it later', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    const service = here.sweep();
+    await service.start();
+    await stage.clock.jump(31 * day);
+    await minutes(here, 2);
+    expect(stage.told()).toContain('ThreadClosed');
+    await minutes(here, 5);
+    await ports.inputs.publish(key, message('msg_2')).catch(() => undefined);
+    await stage.clock.advance(5_000);
+    expect(stage.told().at(-1)).toBe('MessageRefused');
+    await minutes(here, 8); // the refusal can be read for as long as the thread could
+    expect(await rowOf(here)).not.toBeNull();
+    await minutes(here, 6);
+    expect(await rowOf(here)).toBeNull();
+    expect(stage.commits()).toEqual([]);
+    void service.stop(0);
+  });
+
+  it('(V2) keeps a thread that was woken while it was marked, and closed by its client', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    await stage.clock.jump(31 * day);
+    await ports.restingThreads.leave(key.tenant, [key.thread], stage.clock.now());
+    await say(here, 'msg_2');
+    await ports.inputs.publish(key, { kind: 'CloseRequest', id: 'c:x', requestId: 'req_x' });
+    await stage.clock.advance(5_000);
+    const service = here.sweep();
+    await service.start();
+    await minutes(here, 60);
+    expect(await rowOf(here)).toMatchObject({ status: 'closed' });
+    expect((await rowOf(here))?.leavingAt).toBeUndefined();
+    await stage.clock.jump(31 * day); // of a thread that nothing has used since
+    await minutes(here, 30);
+    expect(await rowOf(here)).toBeNull();
+    void service.stop(0);
+  });
+
+  it('(F1) keeps what another family begins with, until that goes itself', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    const fork = await another(
+      here,
+      'thr_fork',
+      { forkedFrom: key.thread },
+      { fork: { from: { threadId: key.thread, position: 3 }, askAgain: false } } as object,
+    );
+    await stage.clock.jump(20 * day);
+    await ports.inputs.publish(fork, { kind: 'CloseRequest', id: 'c:x', requestId: 'req_x' });
+    const service = here.sweep();
+    await service.start();
+    await stage.clock.jump(15 * day);
+    await minutes(here, 30);
+    expect(await rowOf(here)).toMatchObject({ status: 'idle' });
+    expect((await rowOf(here))?.leavingAt).toBeUndefined();
+    await stage.clock.jump(16 * day);
+    await minutes(here, 60);
+    expect(await rowOf(here, fork)).toBeNull();
+    expect(await rowOf(here)).toBeNull();
+    void service.stop(0);
+  });
+
+  it('(F1) keeps a family while one of its threads is used', async () => {
+    const here = await at();
+    const { stage } = here;
+    const child = await another(here, 'thr_child', { parent: key.thread, family: key.thread });
+    const service = here.sweep();
+    await service.start();
+    await stage.clock.jump(20 * day);
+    await say(here, 'msg_child', child);
+    await stage.clock.jump(20 * day);
+    await minutes(here, 30);
+    expect(await rowOf(here)).toMatchObject({ status: 'idle' });
+    void service.stop(0);
+  });
+
+  it.each<readonly [string, Partial<TenantRecord>]>([
+    ['has no days', {}],
+    ['is suspended', { retentionDays: 30, state: 'suspended' }],
+    ['keeps threads longer', { retentionDays: 400 }],
+  ])('(R3) removes nothing of a tenant that %s', async (_what, tenant) => {
+    const here = await at({}, tenant);
+    const service = here.sweep();
+    await service.start();
+    await here.stage.clock.jump(99 * day);
+    await minutes(here, 30);
+    expect(await rowOf(here)).toMatchObject({ status: 'idle' });
+    void service.stop(0);
+  });
+
+  it('(R4) takes the marks back when a tenant keeps its threads for ever again', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    const service = here.sweep();
+    await service.start();
+    await stage.clock.jump(31 * day);
+    await minutes(here, 3);
+    expect((await rowOf(here))?.leavingAt).toBeDefined();
+    const seen = await ports.tenants.get(key.tenant);
+    if (seen !== null) await ports.tenants.replace({ ...seen, retentionDays: null }, seen);
+    await minutes(here, 60);
+    expect(await rowOf(here)).toMatchObject({ status: 'closed' });
+    expect((await rowOf(here))?.leavingAt).toBeUndefined();
+    void service.stop(0);
+  });
+
+  it('a clock that jumped ahead, and was set back, has removed nothing', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    const ahead = stage.clock.now() + 400 * day;
+    await ports.restingThreads.leave(key.tenant, [key.thread], ahead); // by a process with that clock
+    await ports.inputs.publish(key, { kind: 'RetentionEnd', id: inputIds.retentionEnd(String(ahead)), restingSince: ahead });
+    const service = here.sweep();
+    await service.start();
+    await minutes(here, 60);
+    expect(await rowOf(here)).toMatchObject({ status: 'closed' });
+    expect(stage.commits().length).toBeGreaterThan(0);
+    expect((await rowOf(here))?.leavingAt).toBeUndefined();
+    void service.stop(0);
+  });
+
+  it('(R2) is one removal, however many processes sweep, and goes on where one has ended', async () => {
+    const here = await at();
+    const { stage } = here;
+    const services = ['s1', 's2', 's3'].map((node) => here.sweep(node));
+    for (const service of services) await service.start();
+    await stage.clock.jump(31 * day);
+    await minutes(here, 3);
+    void services[0]?.stop(0);
+    void services[1]?.stop(0);
+    await minutes(here, 30);
+    expect(await rowOf(here)).toBeNull();
+    expect(await auditOf(here)).toHaveLength(1);
+    void services[2]?.stop(0);
+  });
+
+  it('(V5) leaves a thread alone whose row does not show what it has open', async () => {
+    const here = await at();
+    const { stage, ports } = here;
+    const schedule = { cron: '0 9 1 1 *', timeZone: 'UTC', message: 'A new year.', missed: 'skip' } as const;
+    await ports.inputs.publish(key, { kind: 'ScheduleRequest', id: 'c:s', requestId: 'req_s', scheduleId: 'sch_1', schedule });
+    await stage.clock.advance(5_000);
+    const service = here.sweep();
+    await service.start();
+    await stage.clock.jump(31 * day);
+    await minutes(here, 60);
+    expect(stage.told()).not.toContain('ThreadClosed');
+    expect((await rowOf(here))?.leavingAt).toBeUndefined();
+    void service.stop(0);
+  });
+});
