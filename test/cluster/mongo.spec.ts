@@ -7,6 +7,8 @@ import {
   auditLogContract,
   blobsContract,
   dispatchLedgerContract,
+  contentEraserContract,
+  erasuresContract,
   familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
@@ -168,6 +170,14 @@ withServices(['mongo'], ({ mongo }) => {
   familyKeysContract(
     'mongo',
     fresh((stores) => ({ port: stores.familyKeys })),
+  );
+  erasuresContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.erasures })),
+  );
+  contentEraserContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
   );
   secretsContract(
     'mongo',

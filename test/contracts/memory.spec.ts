@@ -15,6 +15,8 @@ import {
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
+  contentEraserContract,
+  erasuresContract,
   familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
@@ -199,6 +201,14 @@ userCredentialsContract(
 familyKeysContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.familyKeys })),
+);
+erasuresContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.erasures })),
+);
+contentEraserContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
 );
 secretsContract(
   'memory',

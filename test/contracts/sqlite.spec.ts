@@ -7,6 +7,8 @@ import {
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
+  contentEraserContract,
+  erasuresContract,
   familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
@@ -171,6 +173,14 @@ userCredentialsContract(
 familyKeysContract(
   'sqlite',
   fresh((stores) => ({ port: stores.familyKeys })),
+);
+erasuresContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.erasures })),
+);
+contentEraserContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
 );
 secretsContract(
   'sqlite',

@@ -17,7 +17,9 @@ import {
   createInputSweeper,
   createResealing,
   createRetention,
+  createErasureService,
   createTenantErasure,
+  createUserNames,
   createTenantLimits,
   createTenantMeter,
   createTenantRecords,
@@ -42,6 +44,7 @@ import {
   placeOfWebhooks,
   type Service,
   type TenantLimits,
+  type UserNames,
   type TenantRecords,
   type ToolDispatcherDeps,
   type ToolWatch,
@@ -68,6 +71,7 @@ export interface Services {
   inputSweeper(): Service;
   tenantErasure(): Service;
   retention(): Service;
+  erasures(): Service;
   scheduler(ingress: Ingress): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
@@ -111,6 +115,7 @@ export function servicesOf(
         secretOrigins: platform.secretOrigins,
         signingKey: keys.all.map((each) => ({ id: each.mark, since: each.since, secret: each.key('thread tokens') })),
         auditSigner: auditSignerOf(platform),
+        userNames: userNamesOf(platform),
         callbackTokens: callbackTokens(),
         validateArguments: platform.argumentValidator.validate,
         hooks: { publicBase, wallNow: () => Date.now(), logger },
@@ -127,6 +132,12 @@ export function servicesOf(
       });
     },
     tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
+    erasures: () =>
+      createErasureService({
+        ...{ ...stores, ...platform.erasing, sealer, clock, logger },
+        ...{ signer: auditSignerOf(platform), userNames: userNamesOf(platform) },
+        keyKeptMs: platform.traits.familyKeyKeptMs,
+      }),
     retention: () =>
       createRetention({
         ...{ ...stores, clock, logger, metrics: platform.metrics, limits: tenantLimits() },
@@ -234,6 +245,13 @@ function auditSignerOf({ keys, clock }: Platform): AuditSigner {
   const inUse = keys.at(clock.now());
   const others = keys.all.filter((each) => each !== inUse).map((each) => each.key('audit'));
   return createAuditSigner(inUse.key('audit'), others);
+}
+
+/** Under the master key that is in use when the process starts, and under those of before. */
+function userNamesOf({ keys, clock }: Platform): UserNames {
+  const inUse = keys.at(clock.now());
+  const others = keys.all.filter((each) => each !== inUse).toReversed();
+  return createUserNames([inUse.key('audit'), ...others.map((each) => each.key('audit'))]);
 }
 
 function callbackGateway(config: Config, platform: Platform, tokens: CallbackTokens, limits: TenantLimits): Callbacks {

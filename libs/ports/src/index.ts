@@ -6,6 +6,8 @@ export * from './world/certificate-problem.ts';
 export * from './world/clock.ts';
 export * from './stores/dedup.ts';
 export * from './stores/dispatch-ledger.ts';
+export * from './stores/content-eraser.ts';
+export * from './stores/erasures.ts';
 export * from './stores/family-keys.ts';
 export * from './stores/held-threads.ts';
 export * from './stores/tenant-eraser.ts';

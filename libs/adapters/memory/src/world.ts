@@ -4,10 +4,12 @@ import type { Clock, Commit, Stores, ThreadKey, ToolTransport, WebhookTransport 
 import { localRateLimits } from '@dormouse/ports';
 import { type BlobStore, createBlobs } from './blobs.ts';
 import { type Broker, createBroker } from './broker.ts';
+import { createContentEraser } from './content-eraser.ts';
 import { createDedup, type DedupStore } from './dedup.ts';
 import { createDispatchLedger, type LedgerStore } from './dispatch-ledger.ts';
 import { createDurableInputBus, createDurableWorkBus } from './durable-bus.ts';
 import { type Gate, openGate, passage as passageThrough } from './gate.ts';
+import { createErasures, type ErasureStore } from './erasures.ts';
 import { createFamilyKeys, type FamilyKeyStore } from './family-keys.ts';
 import { createIdempotencyKeys, type IdempotencyStore } from './idempotency-keys.ts';
 import { createInbox, type InboxStore } from './inbox.ts';
@@ -93,6 +95,7 @@ export interface DurablePart {
   readonly dedup: DedupStore;
   readonly blobs: BlobStore;
   readonly familyKeys: FamilyKeyStore;
+  readonly erasures: ErasureStore;
   readonly idempotency: IdempotencyStore;
   readonly registry: RegistryStore;
   readonly arrivals: ArrivalStore;
@@ -152,6 +155,8 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         dedup: createDedup(durable.dedup, passage),
         blobs: createBlobs(durable.blobs, passage),
         familyKeys: createFamilyKeys(durable.familyKeys, passage),
+        erasures: createErasures(durable.erasures, passage),
+        contentEraser: createContentEraser(durable.log, passage),
         idempotency: createIdempotencyKeys(durable.idempotency, passage),
         agents: createAgents(durable.registry, passage),
         toolServers: createToolServers(durable.registry, passage),
@@ -196,6 +201,7 @@ const createDurablePart = (partitions: number): DurablePart => ({
   dedup: new Set(),
   blobs: new Map(),
   familyKeys: new Map(),
+  erasures: new Map(),
   idempotency: new Map(),
   registry: createRegistryStore(),
   arrivals: { sources: new Map(), deliveries: new Map() },

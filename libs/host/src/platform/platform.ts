@@ -25,6 +25,7 @@ import {
 } from '@dormouse/ports';
 import {
   createFamilyKeyring,
+  type FamilyKeyring,
   createUserTokens,
   inputBusWithSpans,
   type ReadDocument,
@@ -67,6 +68,8 @@ export interface Platform {
   /** See Topology. */
   readonly reusableBytes: Topology['reusableBytes'];
   readonly sealer: RotatingSealer;
+  /** What erases contents, and the log as it is stored. */
+  readonly erasing: { readonly keyring: FamilyKeyring; readonly stored: Pick<Stores, 'log'> };
   /** See Topology. */
   readonly noteMasterKey: Topology['noteMasterKey'];
   readonly clock: ProcessClock;
@@ -95,7 +98,11 @@ export async function openPlatform(
   observeBuses(metrics, () => topology.load());
   const { keys, traits } = topology;
   const sealer = createSealer(sealKeysOf(keys, clock));
-  const sealed = sealedOver(topology, sealer, clock);
+  const keyring = keyringOf(topology, sealer, clock);
+  const sealed = sealedStores(topology.stores, {
+    ...{ keyring, cipher: contentCipher },
+    isFeedStored: traits.hasBroker === true,
+  });
   const stores = tracer.isOn ? storesInTraces(sealed, traits, tracing) : sealed;
   observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const findSecret = secretFinder(stores.secrets, sealer);
@@ -129,6 +136,7 @@ export async function openPlatform(
     readDocument: createReadDocument(documents.fetch),
     pin: topology.pin,
     reusableBytes: topology.reusableBytes,
+    erasing: { keyring, stored: topology.stores },
     noteMasterKey: (mark) => topology.noteMasterKey(mark),
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,
@@ -147,15 +155,11 @@ function sealKeysOf(ring: KeyRing, clock: Clock): SealKeys {
 /** Milliseconds since the epoch, with fractions; never goes back. */
 const wallNow = (): number => performance.timeOrigin + performance.now();
 
-/** Everything above sees contents, everything below has them sealed. */
-function sealedOver({ stores, traits }: Topology, sealer: RotatingSealer, clock: Clock): Stores {
-  const { familyKeys } = stores;
-  const keyring = createFamilyKeyring({
-    ...{ familyKeys, sealer, cipher: contentCipher, clock },
+const keyringOf = ({ stores, traits }: Topology, sealer: RotatingSealer, clock: Clock): FamilyKeyring =>
+  createFamilyKeyring({
+    ...{ familyKeys: stores.familyKeys, sealer, cipher: contentCipher, clock },
     keptMs: traits.familyKeyKeptMs,
   });
-  return sealedStores(stores, { keyring, cipher: contentCipher, isFeedStored: traits.hasBroker === true });
-}
 
 function storesInTraces(stores: Stores, traits: TopologyTraits, tracing: Tracing): Stores {
   if (traits.hasBroker !== true) return { ...stores, inputs: inRequestTrace(stores.inputs, tracing) };

@@ -2,6 +2,8 @@ export { auditLogContract } from './audit-log.contract.ts';
 export { blobsContract } from './blobs.contract.ts';
 export { dedupContract } from './dedup.contract.ts';
 export { dispatchLedgerContract, type DispatchLedgerUnderTest } from './dispatch-ledger.contract.ts';
+export { contentEraserContract } from './content-eraser.contract.ts';
+export { erasuresContract } from './erasures.contract.ts';
 export { familyKeysContract } from './family-keys.contract.ts';
 export { heldThreadsContract } from './held-threads.contract.ts';
 export { idempotencyKeysContract } from './idempotency.contract.ts';

@@ -9,10 +9,12 @@
 //   L2. A stored commit names the key that seals it (`kid`: its family), and its `prev` is the stored hash of the
 //       commit before it. Commits of earlier releases have no `kid`, and are stored and read as they are.
 //   L3. Contents of a family that was erased are read as they are stored: with `kid`, and of the stored chain.
-//       (envelope V3) What is appended to it is stored without its body, unless it says no more than the erasure.
+//       (envelope V3) So are those of a thread that was emptied. What is appended to either is stored without its body,
+//       but for a commit that says no more than that the thread's contents are erased: that is never sealed.
 //   L4. The hash that a thread ends with is remembered from what was read or answered as appended, for the next commit
 //       of the thread. A commit that is not at the head is refused by the store (thread-log L1). Of one thread one
-//       group is on its way at a time: the next one follows what has become of it.
+//       group is on its way at a time: the next one follows what has become of it. Where contents are erased, commits
+//       may be rewritten by another process: there the store is asked each time.
 //   L5. A commit costs one sealing; a thread that is active here costs no read.
 import { createBoundedMap } from '@dormouse/collections';
 import type {
@@ -56,6 +58,8 @@ const endsMax = 50_000;
 export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog; readonly tenantLog: TenantLog } {
   const { log, tenantLog, keyring, families, cipher } = deps;
   const ends = createBoundedMap<End>(endsMax);
+  /** Threads whose contents are erased. (L4) */
+  const erased = createBoundedMap<true>(endsMax);
   /** Threads of groups that are on their way. (L4) */
   const onTheirWay = new Map<string, Promise<void>>();
   const nameOf = ({ tenant, thread }: ThreadKey): string => `${tenant}:${thread}`;
@@ -67,9 +71,10 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
 
   /** Undefined when something of it must be read. (L5) */
   function sealingNow(commit: Commit): Sealing | undefined {
+    if (erased.get(nameOf(commit)) === true) return undefined;
     const family = commit.version === 0 ? familyOfNew(commit) : families.remembered(commit);
     const key = family === undefined ? undefined : keyring.fresh(commit.tenant, family);
-    const prev = prevNow(commit);
+    const prev = key === null ? undefined : prevNow(commit);
     return family === undefined || key === undefined || prev === undefined ? undefined : { family, key, prev };
   }
 
@@ -88,18 +93,25 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
   /** That of the commit before, if it ends where this one begins; else the store will refuse this one. (L4) */
   async function prevOf(commit: Commit): Promise<string> {
     const before = await log.at(commit, commit.version);
+    if (before !== null) noteErased(before);
     return before !== null && before.version + before.count === commit.version ? before.hash : '';
   }
 
   async function sealingOf(commit: Commit): Promise<Sealing> {
     const family = commit.version === 0 ? familyOfNew(commit) : await families.of(commit);
     const key = await keyring.forSealing(commit.tenant, family);
-    const prev = prevNow(commit) ?? (await prevOf(commit));
-    return { family, key, prev };
+    const isErased = key === null || erased.get(nameOf(commit)) === true;
+    const prev = (isErased ? undefined : prevNow(commit)) ?? (await prevOf(commit));
+    return { family, key: erased.get(nameOf(commit)) === true ? null : key, prev };
+  }
+
+  function noteErased(commit: Commit): void {
+    if (isEmptied(commit) || isErasure(commit)) erased.set(nameOf(commit), true);
   }
 
   function sealed(commit: Commit, { family, key, prev }: Sealing): Commit {
-    if (key === null && isErasure(commit)) return chained({ ...commit, kid: null }, prev);
+    noteErased(commit);
+    if (isErasure(commit)) return chained(commit, prev); // (L3)
     const inside = `${commit.prev}\n${commit.hash}\n${commit.body}`;
     const body = key === null ? '' : cipher.sealText(key, placeOf(commit), inside); // (L3)
     return chained({ ...commit, kid: family, body }, prev);
@@ -116,6 +128,7 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
   }
 
   async function openAll(tenant: string, stored: readonly Commit[]): Promise<readonly Commit[]> {
+    for (const commit of stored) if (isEmptied(commit)) noteErased(commit);
     const kids = new Set(stored.flatMap(({ kid, body }) => (kid === null || body === '' ? [] : [kid])));
     const keys = kids.size === 0 ? noKeys : await keyring.forOpening(tenant, kids);
     return stored.map((commit) => opened(commit, keys));
@@ -213,5 +226,13 @@ function chained(commit: Commit, prev: string): Commit {
   return { ...stored, hash: chainHash(stored) };
 }
 
-/** Whether a commit, in the clear, says nothing but that contents were erased. */
-const isErasure = (commit: Commit): boolean => openCommit(commit).events.every(({ type }) => type === 'ContentErased');
+/** Whether a commit, in the clear, says nothing but that the contents of its thread were erased. */
+const isErasure = (commit: Commit): boolean =>
+  commit.kid === null &&
+  commit.body.includes(erasing) &&
+  openCommit(commit).events.every((event) => event.type === 'ContentErased' && event.scope !== 'inherited');
+
+const isEmptied = ({ kid, body }: Commit): boolean => kid !== null && body === '';
+
+/** As `JSON.stringify` writes it; inside a string its quotes would be escaped. */
+const erasing = '"type":"ContentErased"';

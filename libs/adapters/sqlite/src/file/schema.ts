@@ -695,6 +695,20 @@ const familyKeys = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** What was erased, or is being erased. */
+const erasures = `
+  CREATE TABLE erasures (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    requested_at INTEGER NOT NULL,
+    is_running INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    UNIQUE (tenant, id)
+  ) STRICT;
+  CREATE INDEX erasures_newest ON erasures (tenant, requested_at, id);
+  CREATE INDEX erasures_running ON erasures (requested_at, id) WHERE is_running = 1;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -719,6 +733,7 @@ export const schemaSteps: readonly string[] = [
   blobThreads,
   restingThreads,
   familyKeys,
+  erasures,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */
