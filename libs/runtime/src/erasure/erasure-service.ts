@@ -1,8 +1,8 @@
 // Carries out erasures, in steps of which each may be repeated: what is to be done follows from what is stored.
 //
 // Invariants:
-//   R1. The steps: the threads are found and noted; each is closed, and its log says that its contents are erased, as do
-//       the logs of threads that were forked from them; the keys of whole families are destroyed; bodies that no key
+//   R1. The steps: the threads are found and noted; each is closed, and its log says that its contents are erased, as
+//       do the logs of threads that were forked from them; the keys of whole families are destroyed; bodies that no key
 //       seals are emptied; what was derived or stored beside the log is removed; freed space is overwritten; the
 //       certificate is signed.
 //   R2. Between the keys and the copies every process has had time to forget the keys: what it writes until then is

@@ -2,8 +2,8 @@
 //
 // Invariants:
 //   B1. The same bytes of two families are stored twice, each under its hash and its family.
-//   B2. What belongs to no thread yet, as the payloads of an import do, has a key of its own. A thread finds it too, and
-//       what earlier releases have stored for all threads of a tenant.
+//   B2. What belongs to no thread yet, as the payloads of an import do, has a key of its own. A thread finds it too,
+//       and what earlier releases have stored for all threads of a tenant.
 import type { Blobs, StoredBlob } from '@dormouse/ports';
 import type { Place } from './content-seal.ts';
 import type { SealingDeps } from './sealed-copies.ts';

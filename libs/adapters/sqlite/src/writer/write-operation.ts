@@ -52,7 +52,7 @@ export interface LimitOperation {
   readonly pagesMax: number | null;
 }
 
-/** After its transaction: writes the file anew, if asked, and empties the write-ahead log. Answers 1 when it was done. */
+/** After its transaction: writes the file anew, if asked, and empties the write-ahead log. Answers 1 if it was done. */
 export interface ScrubOperation {
   readonly do: 'scrub';
   readonly rebuilds: boolean;
