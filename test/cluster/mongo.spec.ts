@@ -7,6 +7,9 @@ import {
   auditLogContract,
   blobsContract,
   dispatchLedgerContract,
+  contentEraserContract,
+  erasuresContract,
+  familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
   inboxContract,
@@ -163,6 +166,18 @@ withServices(['mongo'], ({ mongo }) => {
   userCredentialsContract(
     'mongo',
     fresh((stores) => ({ port: stores.userCredentials })),
+  );
+  familyKeysContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.familyKeys })),
+  );
+  erasuresContract(
+    'mongo',
+    fresh((stores) => ({ port: stores.erasures })),
+  );
+  contentEraserContract(
+    'mongo',
+    fresh((stores) => ({ port: stores })),
   );
   secretsContract(
     'mongo',

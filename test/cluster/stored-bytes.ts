@@ -96,3 +96,28 @@ export async function watchRedis(urls: ServerUrls): Promise<RedisWatch> {
     },
   };
 }
+
+/** Every value of every key that begins with the prefix. */
+export async function everyRedisValue(urls: ServerUrls, { prefix }: Named): Promise<string> {
+  const client = new Redis(urls.redis);
+  let all = '';
+  for await (const keys of client.scanStream({ match: `${prefix}*` }) as AsyncIterable<readonly string[]>)
+    for (const key of keys) all += `${key} ${await valueOf(client, key)}\n`;
+  client.disconnect();
+  return all;
+}
+
+async function valueOf(client: Redis, key: string): Promise<string> {
+  switch (await client.type(key)) {
+    case 'list':
+      return (await client.lrange(key, 0, -1)).join(' ');
+    case 'hash':
+      return JSON.stringify(await client.hgetall(key));
+    case 'set':
+      return (await client.smembers(key)).join(' ');
+    case 'string':
+      return (await client.get(key)) ?? '';
+    default:
+      return '';
+  }
+}

@@ -15,6 +15,9 @@ import {
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
+  contentEraserContract,
+  erasuresContract,
+  familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
   inboxContract,
@@ -194,6 +197,18 @@ liveFeedContract(
 userCredentialsContract(
   'memory',
   fresh('standalone', (ports) => ({ port: ports.userCredentials })),
+);
+familyKeysContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.familyKeys })),
+);
+erasuresContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports.erasures })),
+);
+contentEraserContract(
+  'memory',
+  fresh('standalone', (ports) => ({ port: ports })),
 );
 secretsContract(
   'memory',

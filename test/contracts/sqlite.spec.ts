@@ -7,6 +7,9 @@ import {
   blobsContract,
   dedupContract,
   dispatchLedgerContract,
+  contentEraserContract,
+  erasuresContract,
+  familyKeysContract,
   idempotencyKeysContract,
   heldThreadsContract,
   inboxContract,
@@ -166,6 +169,18 @@ deliveriesContract(
 userCredentialsContract(
   'sqlite',
   fresh((stores) => ({ port: stores.userCredentials })),
+);
+familyKeysContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.familyKeys })),
+);
+erasuresContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores.erasures })),
+);
+contentEraserContract(
+  'sqlite',
+  fresh((stores) => ({ port: stores })),
 );
 secretsContract(
   'sqlite',

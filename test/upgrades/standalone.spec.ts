@@ -1,10 +1,11 @@
 // A data directory of every release, as a kill left it, is read by this one: the same threads as of then, their logs
 // whole; and they go on.
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectionFlags, runCli } from '../cli/cli-process.ts';
+import { eventually } from '../e2e/conversation.ts';
 import {
   cleanUp,
   scratchDirectory,
@@ -50,6 +51,23 @@ describe.each(releases('standalone'))('a data directory of $commit', ({ director
     expect(await at.stop()).toBe(0);
     at = await startStandalone({ dataDir, args });
     await readsAlike(at, expected);
+  });
+
+  it('has contents erased that were stored in the clear: no byte of them is left, also in free pages', async () => {
+    const { idle } = expected.threads;
+    if (idle === undefined) throw new Error('this release recorded no idle thread');
+    // Ids that only bodies have; the last one is that of the turn in which the erasure is told.
+    const messages = idle.events.flatMap(({ message_id: id }) => (typeof id === 'string' ? [id] : [])).slice(0, -1);
+    const found = async (): Promise<readonly string[]> => {
+      const files = await Promise.all(['', '-wal'].map((end) => readFile(join(at.dataDir, `dormouse.db${end}`))));
+      return messages.filter((id) => files.some((bytes) => bytes.includes(id)));
+    };
+    expect(await found()).toEqual(messages);
+    const { id } = (await at.request('POST', '/v1/erasures', { thread_id: idle.id })).json;
+    await eventually(async () => (await at.request('GET', `/v1/erasures/${id}`)).json.state === 'done');
+    expect(await found()).toEqual([]);
+    const verified = await runCli(['verify', '--all', '--json', ...connectionFlags(at)]);
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: true, broken: [] });
   });
 });
 

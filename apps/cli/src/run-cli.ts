@@ -27,6 +27,7 @@ import { addParkedCommands } from './commands/parked.ts';
 import { addProfileCommands } from './commands/profile.ts';
 import { addReconcileCommand } from './commands/reconcile.ts';
 import { addSecretCommands } from './commands/secrets.ts';
+import { addErasureCommands } from './commands/people/erasures.ts';
 import { addTenantCommands } from './commands/tenants.ts';
 import { addSourceCommands } from './commands/arrivals/sources.ts';
 import { addThreadCommands } from './commands/threads.ts';
@@ -58,6 +59,7 @@ const groups: Readonly<Record<string, readonly AddCommands[]>> = {
     addDoctorCommand,
     addParkedCommands,
     addAuditCommands,
+    addErasureCommands,
     addBackupCommand,
     addReconcileCommand,
     addClockCommand,

@@ -10,7 +10,9 @@ export { codeEntry, errorPage, isProblemCode, type ProblemCode, problemCodes } f
 export { runService, type ServiceName } from './lifecycle/run-service.ts';
 export { runStandalone, type StartExampleTools } from './lifecycle/run-standalone.ts';
 export { type ArgumentValidator, createArgumentValidator } from './platform/argument-validator.ts';
+export { contentCipher } from './platform/content-cipher.ts';
 export { openPlatform, type Platform } from './platform/platform.ts';
+export { createSealer } from './platform/sealer.ts';
 export { type Services, servicesOf } from './services.ts';
 export {
   type HonouredVariable,

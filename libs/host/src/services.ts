@@ -19,7 +19,9 @@ import {
   createInputSweeper,
   createResealing,
   createRetention,
+  createErasureService,
   createTenantErasure,
+  createUserNames,
   createTenantLimits,
   createTenantMeter,
   createThreadProcessor,
@@ -38,11 +40,13 @@ import {
   measuredTransport,
   parseModelPrices,
   placeOfCredentials,
+  placeOfFamilyKeys,
   placeOfSecrets,
   placeOfSources,
   placeOfWebhooks,
   type Service,
   type TenantLimits,
+  type UserNames,
   type ToolDispatcherDeps,
   type ToolWatch,
   watchedFeed,
@@ -68,6 +72,7 @@ export interface Services {
   inputSweeper(): Service;
   tenantErasure(): Service;
   retention(): Service;
+  erasures(): Service;
   scheduler(ingress: Ingress): Service;
   threadProcessor(): Service;
   toolDispatcher(): Service;
@@ -114,6 +119,7 @@ export function servicesOf(
         secretOrigins: platform.secretOrigins,
         signingKey: keys.all.map((each) => ({ id: each.mark, since: each.since, secret: each.key('thread tokens') })),
         auditSigner: auditSignerOf(platform),
+        userNames: userNamesOf(platform),
         callbackTokens: callbackTokens(),
         validateArguments: platform.argumentValidator.validate,
         hooks: { publicBase, wallNow: () => Date.now(), logger },
@@ -131,6 +137,12 @@ export function servicesOf(
       });
     },
     tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
+    erasures: () =>
+      createErasureService({
+        ...{ ...stores, ...platform.erasing, sealer, clock, logger },
+        ...{ signer: auditSignerOf(platform), userNames: userNamesOf(platform) },
+        keyKeptMs: platform.traits.familyKeyKeptMs,
+      }),
     retention: () =>
       createRetention({
         ...{ ...stores, clock, logger, metrics: platform.metrics, limits: tenantLimits() },
@@ -197,6 +209,7 @@ export const masterKeysOf = ({ stores, keys, sealer, clock, noteMasterKey }: Pla
         placeOfCredentials(stores.userCredentials),
         placeOfWebhooks(stores.webhooks),
         placeOfSources(stores.sources),
+        placeOfFamilyKeys(stores.familyKeys),
       ],
     }),
   });
@@ -230,6 +243,13 @@ function auditSignerOf({ keys, clock }: Platform): AuditSigner {
   const inUse = keys.at(clock.now());
   const others = keys.all.filter((each) => each !== inUse).map((each) => each.key('audit'));
   return createAuditSigner(inUse.key('audit'), others);
+}
+
+/** Under the master key that is in use when the process starts, and under those of before. */
+function userNamesOf({ keys, clock }: Platform): UserNames {
+  const inUse = keys.at(clock.now());
+  const others = keys.all.filter((each) => each !== inUse).toReversed();
+  return createUserNames([inUse.key('audit'), ...others.map((each) => each.key('audit'))]);
 }
 
 function callbackGateway(

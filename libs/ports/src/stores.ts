@@ -5,7 +5,10 @@ import type { AuditLog } from './stores/audit-log.ts';
 import type { Blobs } from './stores/blobs.ts';
 import type { CallbackCounts } from './stores/callback-counts.ts';
 import type { Dedup } from './stores/dedup.ts';
+import type { ContentEraser } from './stores/content-eraser.ts';
 import type { DispatchLedger } from './stores/dispatch-ledger.ts';
+import type { Erasures } from './stores/erasures.ts';
+import type { FamilyKeys } from './stores/family-keys.ts';
 import type { HeldThreads } from './stores/held-threads.ts';
 import type { IdempotencyKeys } from './stores/idempotency.ts';
 import type { Inbox } from './stores/inbox.ts';
@@ -74,4 +77,7 @@ export interface Stores {
   readonly schedules: Schedules;
   readonly tenantTallies: TenantTallies;
   readonly userCredentials: UserCredentials;
+  readonly familyKeys: FamilyKeys;
+  readonly erasures: Erasures;
+  readonly contentEraser: ContentEraser;
 }

@@ -45,6 +45,10 @@ export { createScheduler } from './arrivals/scheduler.ts';
 export type { SignedDelivery } from './arrivals/signature.ts';
 export type { SourceContent } from './arrivals/source-api.ts';
 export { inTurnsIf } from './in-turns.ts';
+export { createErasureService } from './erasure/erasure-service.ts';
+export { createUserNames, type UserNames } from './erasure/user-name.ts';
+export { createFamilyKeyring, type FamilyKeyring } from './sealed/family-keyring.ts';
+export { sealedStores } from './sealed/sealed-stores.ts';
 export { answerIdOf, type Chunk } from './ui/ai-sdk/chunk.ts';
 export { AiSdkEncoder, type MessageBeginning } from './ui/ai-sdk/encoder.ts';
 export { UiHistory } from './ui/ai-sdk/message.ts';
@@ -90,6 +94,7 @@ export {
 export {
   createResealing,
   placeOfCredentials,
+  placeOfFamilyKeys,
   placeOfSecrets,
   placeOfSources,
   placeOfWebhooks,

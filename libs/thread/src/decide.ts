@@ -14,6 +14,7 @@ import { answerChoice, assignChoice } from './rules/approval.ts';
 import { closeThread, endRetention, closeWhenDone } from './rules/closing.ts';
 import { takeExternalEvent, takeParentMessage, takeReport } from './rules/child.ts';
 import { recordCompletion, recordFailure, retry } from './rules/completion.ts';
+import { eraseContent } from './rules/erasure.ts';
 import { cancelCall, interruptTurn } from './rules/interruption.ts';
 import { refuse, takeMessage } from './rules/message.ts';
 import { endMigration, startMigration } from './rules/migration.ts';
@@ -37,6 +38,7 @@ export function decide(thread: Thread, input: ThreadInput, moment: Moment): Deci
 function decideByKind(draft: Draft, input: ThreadInput): Decision {
   const { thread } = draft;
   if (thread.status === 'unopened' && input.kind !== 'ThreadOpening') return { committed: false, refusal: 'NOT_OPEN' };
+  if (input.kind === 'ContentErasure') return eraseContent(draft, input);
   if (thread.status === 'closed') return decideClosed(draft, input);
   switch (input.kind) {
     case 'ThreadOpening':
@@ -158,6 +160,8 @@ export function causeOf(input: ThreadInput): Cause {
       return { kind: 'result', id: input.toolCallId };
     case 'DispatchFailure':
       return { kind: 'dispatch', id: input.toolCallId };
+    case 'ContentErasure':
+      return { kind: 'operator', id: input.certificate };
     case 'TimerFiring':
       return { kind: 'timer', id: input.timerId };
     default:

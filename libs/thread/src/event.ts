@@ -260,7 +260,19 @@ export type ThreadEvent =
   | { readonly type: 'BudgetExceeded'; readonly budget: string; readonly used: number; readonly limit: number }
   /** The history up to this position of another thread goes before this log, by reference. */
   | { readonly type: 'ThreadForked'; readonly from: ThreadPosition; readonly askAgain: boolean }
-  | { readonly type: 'ThreadClosed'; readonly by: string };
+  | { readonly type: 'ThreadClosed'; readonly by: string }
+  /**
+   * The contents of a thread were erased, or those that it inherits. An event whose own content was erased is one of
+   * these with the scope `event`.
+   */
+  | {
+      readonly type: 'ContentErased';
+      readonly scope: ErasedScope;
+      /** The id of the erasure, by which its certificate is found; null where the event alone does not know. */
+      readonly certificate: string | null;
+    };
+
+export type ErasedScope = 'thread' | 'family' | 'user' | 'inherited' | 'event';
 
 interface ArrivedMessage {
   readonly messageId: string;

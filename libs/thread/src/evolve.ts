@@ -2,7 +2,7 @@
 // Each noun has a file in evolve/.
 import type { RecordedEvent } from './event.ts';
 import { threadLimits } from './policy.ts';
-import { type Choice, dayOf, queuedMessage, type Thread, tokensOn } from './thread.ts';
+import { type Choice, dayOf, queuedMessage, type Thread, tokensOn, unopenedThread } from './thread.ts';
 import { newCall, rejectCallback, withCall, withoutCall } from './evolve/call.ts';
 import { changeCall } from './evolve/changed-call.ts';
 import { assignChoice, countApproval, settleChoice } from './evolve/choice.ts';
@@ -282,7 +282,15 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         lastAnswer: null,
         stalled: false,
       };
+    case 'ContentErased': // (thread T4)
+      return event.scope === 'inherited' ? thread : withoutContent(thread);
     default:
       return unknownKind('event', (event as { readonly type: never }).type);
   }
 }
+
+/** Closed, and as empty as one that was never opened; what it has used stays counted. */
+const withoutContent = ({ tenant, id, position, openedAt, updatedAt, usage, usageDays }: Thread): Thread => ({
+  ...unopenedThread(tenant, id),
+  ...{ position, openedAt, updatedAt, usage, usageDays, status: 'closed' },
+});

@@ -6,6 +6,7 @@
 //       commit, if need be with a recorded refusal; the others may be refused without one, but only for a stable
 //       reason. (V3)
 import type { Content, DisplaySegment } from './content.ts';
+import type { ErasedScope } from './event.ts';
 import type { Limits, Policies } from './policy.ts';
 import type { LoadedToolset, RejectedToolset, WithheldTool } from './toolset.ts';
 
@@ -120,6 +121,15 @@ export interface CloseRequest {
   readonly kind: 'CloseRequest';
   readonly id: string;
   readonly requestId: string;
+}
+
+/** The contents of this closed thread go, or those that it inherits. */
+export interface ContentErasure {
+  readonly kind: 'ContentErasure';
+  readonly id: string;
+  readonly scope: Exclude<ErasedScope, 'event'>;
+  /** The id of the erasure. */
+  readonly certificate: string;
 }
 
 export interface CancelCallRequest {
@@ -439,6 +449,7 @@ export type ThreadInput =
   | ChildReport
   | ParentMessage
   | RetentionEnd
+  | ContentErasure
   | TimerFiring;
 
 /** Ids of inputs that the protocol itself names. The others come with the client's request. */
@@ -464,4 +475,5 @@ export const inputIds = {
   /** `occasion` is the reporting call, or `closed` for the final report. I-18 */
   childReport: (childId: string, occasion: string): string => `k:${childId}:${occasion}`,
   parentMessage: (toolCallId: string): string => `p:${toolCallId}`,
+  erasure: (erasureId: string): string => `er:${erasureId}`,
 } as const;

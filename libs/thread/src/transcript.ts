@@ -145,6 +145,7 @@ export function extendTranscript(
     case 'BudgetExceeded':
     case 'ThreadForked':
     case 'ThreadClosed':
+    case 'ContentErased':
       return { tail, messages: none };
     default:
       return unknownKind('event', (event as { readonly type: never }).type);

@@ -24,6 +24,7 @@ export function createBlobs(blobs: BlobStore, passage: Passage): Blobs {
           blobs.set(`${tenant}:${sha256}`, { bytes: Uint8Array.from(bytes), mediaType, threads: new Set([thread]) });
         return known === undefined;
       }),
+    remove: (tenant, sha256) => passage.write('blobs.remove', sha256, () => void blobs.delete(`${tenant}:${sha256}`)),
     get: (tenant, sha256) =>
       passage.read('blobs.get', sha256, () => {
         const known = blobs.get(`${tenant}:${sha256}`);

@@ -6,6 +6,8 @@ import type { AuditLogStore } from './audit-log.ts';
 import type { BlobStore } from './blobs.ts';
 import type { CallbackCountStore } from './callback-counts.ts';
 import type { LedgerStore } from './dispatch-ledger.ts';
+import type { ErasureStore } from './erasures.ts';
+import type { FamilyKeyStore } from './family-keys.ts';
 import type { Passage } from './gate.ts';
 import type { IdempotencyStore } from './idempotency-keys.ts';
 import type { InboxStore } from './inbox.ts';
@@ -38,6 +40,8 @@ interface Erasable {
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
   readonly blobs: BlobStore;
+  readonly familyKeys: FamilyKeyStore;
+  readonly erasures: ErasureStore;
   readonly idempotency: IdempotencyStore;
   readonly auditLog: AuditLogStore;
   readonly hooks: WebhookStore;
@@ -61,7 +65,7 @@ function erase(durable: Erasable, tenant: string): number {
     ...[registry.toolServers, registry.toolsets, registry.lastGood, registry.secrets, registry.held.threads],
     ...[durable.hooks.webhooks, durable.hooks.deliveries, durable.hooks.readers],
     ...[durable.arrivals.sources, durable.arrivals.deliveries, durable.schedules],
-    registry.userCredentials,
+    ...[registry.userCredentials, durable.familyKeys, durable.erasures],
   ] as readonly Map<string, unknown>[];
   for (const map of byName) for (const name of map.keys()) if (isNameOf(name, tenant) && map.delete(name)) rows += 1;
   if (durable.auditLog.delete(tenant)) rows += 1;

@@ -4,10 +4,13 @@ import type { Clock, Commit, Stores, ThreadKey, ToolTransport, WebhookTransport 
 import { localRateLimits } from '@dormouse/ports';
 import { type BlobStore, createBlobs } from './blobs.ts';
 import { type Broker, createBroker } from './broker.ts';
+import { createContentEraser } from './content-eraser.ts';
 import { createDedup, type DedupStore } from './dedup.ts';
 import { createDispatchLedger, type LedgerStore } from './dispatch-ledger.ts';
 import { createDurableInputBus, createDurableWorkBus } from './durable-bus.ts';
 import { type Gate, openGate, passage as passageThrough } from './gate.ts';
+import { createErasures, type ErasureStore } from './erasures.ts';
+import { createFamilyKeys, type FamilyKeyStore } from './family-keys.ts';
 import { createIdempotencyKeys, type IdempotencyStore } from './idempotency-keys.ts';
 import { createInbox, type InboxStore } from './inbox.ts';
 import { createLiveFeed, type FeedStore } from './live-feed.ts';
@@ -91,6 +94,8 @@ export interface DurablePart {
   readonly snapshots: SnapshotStore;
   readonly dedup: DedupStore;
   readonly blobs: BlobStore;
+  readonly familyKeys: FamilyKeyStore;
+  readonly erasures: ErasureStore;
   readonly idempotency: IdempotencyStore;
   readonly registry: RegistryStore;
   readonly arrivals: ArrivalStore;
@@ -149,6 +154,9 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
         work: topology === 'durable' ? createDurableWorkBus(bus) : createStandaloneWorkBus(bus),
         dedup: createDedup(durable.dedup, passage),
         blobs: createBlobs(durable.blobs, passage),
+        familyKeys: createFamilyKeys(durable.familyKeys, passage),
+        erasures: createErasures(durable.erasures, passage),
+        contentEraser: createContentEraser(durable.log, passage),
         idempotency: createIdempotencyKeys(durable.idempotency, passage),
         agents: createAgents(durable.registry, passage),
         toolServers: createToolServers(durable.registry, passage),
@@ -192,6 +200,8 @@ const createDurablePart = (partitions: number): DurablePart => ({
   snapshots: new Map(),
   dedup: new Set(),
   blobs: new Map(),
+  familyKeys: new Map(),
+  erasures: new Map(),
   idempotency: new Map(),
   registry: createRegistryStore(),
   arrivals: { sources: new Map(), deliveries: new Map() },

@@ -1,9 +1,12 @@
 // Opens a database and gives every store of the cluster topology over it.
 import { Fault, type Stores } from '@dormouse/ports';
 import { createUserCredentials } from './stores/access/user-credentials.ts';
+import { createFamilyKeys } from './stores/access/family-keys.ts';
 import { createBlobs } from './stores/blobs.ts';
 import { type CommitDocument, commitSchema } from './stores/commit-document.ts';
 import { createCommitPlaces } from './stores/commit-places.ts';
+import { createContentEraser } from './stores/content-eraser.ts';
+import { createErasures } from './stores/erasures.ts';
 import { createDispatchLedger } from './stores/dispatch-ledger.ts';
 import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
 import { ensureIndexes, indexProblem } from './indexes.ts';
@@ -106,6 +109,7 @@ function logsOver(server: MongoServer, shards: Shards) {
     log: createThreadLog(server, commits, places, shards),
     tenantLog: createTenantLog(server, commits, places, shards),
     remover: createThreadRemover(server, { commits, places, shards }),
+    contentEraser: createContentEraser(server, commits, shards),
   };
 }
 
@@ -143,4 +147,6 @@ export const storesOver = (server: MongoServer, partitions: Partitions, shards: 
   webhookDeliveries: createWebhookDeliveries(server),
   webhookReaders: createWebhookReaders(server),
   userCredentials: createUserCredentials(server),
+  familyKeys: createFamilyKeys(server),
+  erasures: createErasures(server),
 });

@@ -44,6 +44,8 @@ export const spreads: Readonly<Record<string, Spread>> = {
   schedules: stays('small'),
   tenant_tallies: { key: byId, why: 'written by id; sums ask all servers' },
   user_credentials: { key: byId, why: 'read and written by id; the list of a user asks all servers' },
+  erasures: stays('few documents'),
+  family_keys: { key: byId, why: 'read and written by id' },
   tenants: stays('few documents'),
   held_threads: stays('documents of what is suspended or paused only'),
   paused_agents: stays('small'),

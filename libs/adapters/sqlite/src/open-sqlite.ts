@@ -11,10 +11,13 @@ import {
 import { createAgents } from './stores/agents.ts';
 import { createApiKeys } from './stores/api-keys.ts';
 import { createUserCredentials } from './stores/access/user-credentials.ts';
+import { createFamilyKeys } from './stores/access/family-keys.ts';
 import { createBlobs } from './stores/blobs.ts';
 import { type DataDirectory, holdDataDirectory } from './file/data-directory.ts';
 import { openReader, prepareDatabase, type Reader } from './file/database.ts';
 import { measuredReader, measuredWriter } from './file/measured-file.ts';
+import { createContentEraser } from './stores/content-eraser.ts';
+import { createErasures } from './stores/erasures.ts';
 import { createDispatchLedger } from './stores/dispatch-ledger.ts';
 import { type GroupWriter, startGroupWriter } from './writer/group-writer.ts';
 import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
@@ -172,6 +175,9 @@ function assemble(options: SqliteOptions, held: DataDirectory, reader: Reader, w
     webhookDeliveries: createWebhookDeliveries(writer, reader),
     webhookReaders: createWebhookReaders(writer, reader),
     userCredentials: createUserCredentials(writer, reader),
+    familyKeys: createFamilyKeys(writer, reader),
+    erasures: createErasures(writer, reader),
+    contentEraser: createContentEraser(writer),
     dedup: createRecentIds(10_000),
     feed: createLocalLiveFeed({ soFarCharactersMax: 262_144, threadsMax: 10_000 }),
     counters: () => writer.counters(),

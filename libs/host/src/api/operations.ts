@@ -1,5 +1,6 @@
 // Installation-wide operations, and the list of all operations.
 import { z } from 'zod';
+import { erasureOperations } from './access/erasures.ts';
 import { masterKeyOperations } from './access/master-key.ts';
 import { userCredentialOperations } from './access/user-credentials.ts';
 import { agentOperations } from './agents.ts';
@@ -70,6 +71,7 @@ export const allOperations: readonly Operation[] = [
   ...Object.values(reconcileOperations),
   ...Object.values(usageOperations),
   ...Object.values(auditOperations),
+  ...Object.values(erasureOperations),
   ...Object.values(sessionOperations),
   ...Object.values(apiKeyOperations),
   ...Object.values(tenantOperations),

@@ -231,7 +231,7 @@ export const threadOperations = {
     summary: 'A new thread with the history up to and including an event',
     access: threadWriter,
     body: forkRequest,
-    problems: ['QUOTA_EXCEEDED'],
+    problems: ['QUOTA_EXCEEDED', 'CONTENT_ERASED'],
     answers: { 201: thread },
     location: '/v1/threads/{{id}}',
   }),

@@ -224,6 +224,9 @@ async function startIngress(
   const retention = services.retention();
   await retention.start();
   undo.push(() => retention.stop(stopWithinMs));
+  const erasures = services.erasures();
+  await erasures.start();
+  undo.push(() => erasures.stop(stopWithinMs));
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
     gate: rateGateOf(config, platform),

@@ -180,12 +180,15 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
   await scheduler.start();
   const retention = made.retention();
   await retention.start();
+  const erasures = made.erasures();
+  await erasures.start();
   undo.push(async () => backups?.close());
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
     await erasure.stop(stopWithinMs);
     await scheduler.stop(stopWithinMs);
     await retention.stop(stopWithinMs);
+    await erasures.stop(stopWithinMs);
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);

@@ -25,10 +25,13 @@ import {
 } from '@dormouse/ports';
 import {
   createContentSwitch,
+  createFamilyKeyring,
   createTenantRecords,
   createUserTokens,
+  type FamilyKeyring,
   inputBusWithSpans,
   type ReadDocument,
+  sealedStores,
   type TenantRecords,
   tracedTransport,
   tracerWithSwitch,
@@ -40,6 +43,7 @@ import { inRequestTrace } from '../http/server/request-spans.ts';
 import { version } from '../version.ts';
 import { type ArgumentValidator, createArgumentValidator } from './argument-validator.ts';
 import { observeBuses } from './bus-gauges.ts';
+import { contentCipher } from './content-cipher.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
 import type { KeyRing, MasterKey } from './key-ring.ts';
 import { createReadDocument } from './read-document.ts';
@@ -73,6 +77,8 @@ export interface Platform {
   /** See Topology. */
   readonly reusableBytes: Topology['reusableBytes'];
   readonly sealer: RotatingSealer;
+  /** What erases contents, and the log as it is stored. */
+  readonly erasing: { readonly keyring: FamilyKeyring; readonly stored: Pick<Stores, 'log'> };
   /** See Topology. */
   readonly noteMasterKey: Topology['noteMasterKey'];
   readonly clock: ProcessClock;
@@ -104,9 +110,14 @@ export async function openPlatform(
   const tracer = tracerWithSwitch(spans, contents);
   const mayHaveContent = (tenant: string): boolean => contents.mayHave(tenant);
   const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, mayHaveContent };
-  const stores = tracer.isOn ? storesInTraces(topology, tracing) : topology.stores;
-  observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const sealer = createSealer(sealKeysOf(keys, clock));
+  const keyring = keyringOf(topology, sealer, clock);
+  const sealed = sealedStores(topology.stores, {
+    ...{ keyring, cipher: contentCipher },
+    isFeedStored: traits.hasBroker === true,
+  });
+  const stores = tracer.isOn ? storesInTraces(sealed, traits, tracing) : sealed;
+  observeThreads(metrics, stores.directory, clock, () => topology.isFirst());
   const findSecret = secretFinder(stores.secrets, sealer);
   const secret = secretReader(findSecret);
   const rules = [...traits.outboundAllow, config.OUTBOUND_ALLOW].join(',');
@@ -141,6 +152,7 @@ export async function openPlatform(
     pin: topology.pin,
     reusableBytes: topology.reusableBytes,
     keysOver: topology.keysOver,
+    erasing: { keyring, stored: topology.stores },
     noteMasterKey: (mark) => topology.noteMasterKey(mark),
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,
@@ -159,7 +171,13 @@ function sealKeysOf(ring: KeyRing, clock: Clock): SealKeys {
 /** Milliseconds since the epoch, with fractions; never goes back. */
 const wallNow = (): number => performance.timeOrigin + performance.now();
 
-function storesInTraces({ stores, traits }: Topology, tracing: Tracing): Stores {
+const keyringOf = ({ stores, traits }: Topology, sealer: RotatingSealer, clock: Clock): FamilyKeyring =>
+  createFamilyKeyring({
+    ...{ familyKeys: stores.familyKeys, sealer, cipher: contentCipher, clock },
+    keptMs: traits.familyKeyKeptMs,
+  });
+
+function storesInTraces(stores: Stores, traits: TopologyTraits, tracing: Tracing): Stores {
   if (traits.hasBroker !== true) return { ...stores, inputs: inRequestTrace(stores.inputs, tracing) };
   return {
     ...stores,

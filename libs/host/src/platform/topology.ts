@@ -37,6 +37,8 @@ export interface TopologyTraits {
   readonly groupsInFlightMax?: number;
   /** Records pass between processes: sending and taking one are spans of their own. */
   readonly hasBroker?: boolean;
+  /** How long a process remembers the key of a family that another one may erase; Infinity where there is none. */
+  readonly familyKeyKeptMs: number;
 }
 
 export interface Topology {
@@ -75,10 +77,16 @@ const standaloneTraits: TopologyTraits = {
   outboundAllow: ['http://127.0.0.0/8', 'http://[::1]', 'http://localhost'],
   tenantRate: 0,
   groupsInFlightMax: 8,
+  familyKeyKeptMs: Number.POSITIVE_INFINITY,
 };
 
 /** Many tenants: one of them must not take it all. Each group of commits is a round trip of its own. */
-const clusterTraits: TopologyTraits = { outboundAllow: [], tenantRate: 1_000, hasBroker: true };
+const clusterTraits: TopologyTraits = {
+  outboundAllow: [],
+  tenantRate: 1_000,
+  hasBroker: true,
+  familyKeyKeptMs: 30_000,
+};
 
 async function openStandalone(
   config: Config,

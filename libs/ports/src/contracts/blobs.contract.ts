@@ -28,6 +28,17 @@ export function blobsContract(name: string, make: () => Promise<UnderTest<Blobs>
       expect([...((await blobs.get('acme', 'hash-3'))?.bytes ?? [])]).toEqual([1, 2, 3]);
     });
 
+    it('what was removed is not there, and may be put again', async () => {
+      const blobs = await opened.get();
+      const put = (tenant: string) => blobs.put(tenant, 'hash-6', Uint8Array.of(6), 'text/plain', 'thr_1');
+      await Promise.all([put('acme'), put('zenith')]);
+      await blobs.remove('acme', 'hash-6');
+      await blobs.remove('acme', 'hash-6');
+      expect(await blobs.get('acme', 'hash-6', 'thr_1')).toBeNull();
+      expect(await blobs.get('zenith', 'hash-6', 'thr_1')).not.toBeNull();
+      expect(await put('acme')).toBe(true);
+    });
+
     it('an empty blob is a blob', async () => {
       const blobs = await opened.get();
       await blobs.put('acme', 'hash-4', new Uint8Array(), 'text/plain');

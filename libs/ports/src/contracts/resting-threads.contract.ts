@@ -117,6 +117,8 @@ export function restingThreadsContract(name: string, make: () => Promise<UnderTe
       expect(await isForked(['thr_never', source.thread], source.thread)).toBe(true);
       expect(await isForked([same.thread, fork.thread], same.thread)).toBe(false);
       expect(await isForked([source.thread], fork.thread)).toBe(false); // the fork is of the family itself
+      expect(await restingThreads.forksOf(tenant, [same.thread, source.thread])).toEqual([fork.thread]);
+      expect(await restingThreads.forksOf(tenant, [same.thread])).toEqual([]);
       expect(await restingThreads.unplaced(tenant, 10)).toEqual([]);
       await restingThreads.place(tenant, same.thread, source.thread);
       expect(await isForked([source.thread], fork.thread)).toBe(true);

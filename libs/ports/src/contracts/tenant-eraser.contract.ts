@@ -73,6 +73,11 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
     ...{ tenant, userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example', sealed: 'sealed' },
     ...{ version: 1, createdAt: at, updatedAt: at, expiresAt: null, lease: null, failedAt: null },
   });
+  await stores.familyKeys.insert({ tenant, family: thread, sealed: 'sealed' });
+  await stores.erasures.insert({
+    ...{ tenant, id: 'ers_1', scope: 'thread', subject: thread, sealedUser: null, requestedAt: at, keysErasedAt: null },
+    ...{ families: [thread], threads: 1, wasClear: false, certificate: null },
+  });
 }
 
 /** Which of these rows are there. */
@@ -100,6 +105,8 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
     (await stores.schedules.get(tenant, 'daily')) !== null,
     (await stores.deliveries.find(tenant, 'd-1')) !== null,
     (await stores.userCredentials.get(tenant, 'ann', 'crm')) !== null,
+    (await stores.familyKeys.get(tenant, [thread])).length === 1,
+    (await stores.erasures.get(tenant, 'ers_1')) !== null,
     (await stores.timers.due(forEver, 1_000)).some((timer) => timer.tenant === tenant),
   ];
 }

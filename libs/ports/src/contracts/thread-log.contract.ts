@@ -14,7 +14,16 @@ export interface ThreadLogUnderTest {
 
 const append = (commit: Commit, owes = false): Append => ({ commit, owes });
 
-export function threadLogContract(name: string, make: () => Promise<ThreadLogUnderTest>): void {
+export interface ThreadLogTraits {
+  /** It seals what it stores with keys of its own. Default: false. */
+  readonly seals?: boolean;
+}
+
+export function threadLogContract(
+  name: string,
+  make: () => Promise<ThreadLogUnderTest>,
+  { seals = false }: ThreadLogTraits = {},
+): void {
   describe(`ThreadLog contract: ${name}`, () => {
     // One log for all: every test has threads of its own.
     let opened: ThreadLogUnderTest | null = null;
@@ -147,15 +156,21 @@ export function threadLogContract(name: string, make: () => Promise<ThreadLogUnd
           count: 2,
           inputs: ['c:1', 'r:call "x"', 'ünïcödé'],
           trace: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-          kid: 'key-7',
           at: 8_640_000_000_000_000,
-          body: JSON.stringify({ text: `${'x'.repeat(300_000)} 🐢 \u0000 \u2028` }),
+          body: JSON.stringify({ events: [], text: `${'x'.repeat(300_000)} 🐢 \u0000 \u2028` }),
         });
         expect(await one(log, commit)).toBe('appended');
         expect(await log.read(key, 0)).toEqual([commit]);
         expect(await log.head(key)).toEqual(commit);
         expect(await log.at(key, 1)).toEqual(commit);
         expect(await log.findByInputs(key, ['ünïcödé'])).toEqual([commit]);
+      });
+
+      it.skipIf(seals)('L3: the key id of a body that is sealed comes back', async () => {
+        const log = await open();
+        const commit = commitOf(freshKey(), 0, { kid: 'key-7' });
+        expect(await one(log, commit)).toBe('appended');
+        expect(await log.read(commit, 0)).toEqual([commit]);
       });
 
       it('L3: `read` gives the commits from a version on, in order, and no more than the limit', async () => {

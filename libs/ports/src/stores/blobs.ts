@@ -2,11 +2,19 @@
 //
 // Contract (contracts/blobs.contract.ts, contracts/thread-remover.contract.ts):
 //   B1. A blob goes with the last of the threads that its puts have named. One that was put without a thread stays as
-//       long as its tenant.
+//       long as its tenant, or until it is removed.
+export interface StoredBlob {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
+}
+
 export interface Blobs {
   /**
    * Resolves when durable: true when it was not there before. `thread`: whose log is going to name it. (B1)
    */
   put(tenant: string, sha256: string, bytes: Uint8Array, mediaType: string, thread?: string): Promise<boolean>;
-  get(tenant: string, sha256: string): Promise<{ readonly bytes: Uint8Array; readonly mediaType: string } | null>;
+  /** `thread`: whose log names it. A store that keeps the payloads of families apart finds it by this alone. */
+  get(tenant: string, sha256: string, thread?: string): Promise<StoredBlob | null>;
+  /** Whatever threads have named it. Resolves when durable. */
+  remove(tenant: string, sha256: string): Promise<void>;
 }

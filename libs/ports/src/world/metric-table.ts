@@ -94,6 +94,7 @@ export const duplicateKinds = [
   'CallbackRejection',
   'ChildReport',
   'ParentMessage',
+  'ContentErasure',
   'TimerFiring',
 ] as const;
 export const threadStatuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;

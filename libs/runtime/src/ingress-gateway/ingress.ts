@@ -10,6 +10,8 @@ import type {
   ToolTransport,
   WebhookTransport,
 } from '@dormouse/ports';
+import { createErasureApi, type ErasureApi } from '../erasure/erasure-api.ts';
+import { createUserNames, type UserNames } from '../erasure/user-name.ts';
 import { type AuditApi, type AuditSigner, createAuditApi } from '../audit/audit-api.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
 import { type AgentApi, createAgentApi } from './registry/agents.ts';
@@ -66,7 +68,7 @@ type IngressStores = Pick<
   | 'feed'
   | ('agents' | 'toolServers' | 'toolsets' | 'toolActivity' | 'secrets' | 'apiKeys')
   | ('blobs' | 'views' | 'logins' | 'revokedTokens' | 'inbox' | 'auditLog')
-  | ('tenants' | 'userCredentials' | 'remover')
+  | ('tenants' | 'userCredentials' | 'erasures' | 'remover')
   | ('webhooks' | 'webhookDeliveries' | 'webhookReaders')
   | ('sources' | 'deliveries' | 'schedules')
 >;
@@ -91,6 +93,8 @@ export interface IngressPorts extends IngressStores {
   /** Signs thread tokens and answer links; the same in every process, kept out of every store. */
   readonly signingKey: ThreadTokenPorts['signingKey'];
   readonly auditSigner: AuditSigner;
+  /** Names end users in erasures. Default: under a key that is no secret. */
+  readonly userNames?: UserNames;
   /** Signed deliveries of sources. Default: at no address, by the clock above, and without a log. */
   readonly hooks?: {
     /** `https://host[/prefix]` of this installation, as senders reach it. */
@@ -141,6 +145,7 @@ export interface Ingress {
   readonly userCredentials: UserCredentialApi;
   readonly usage: UsageApi;
   readonly audit: AuditApi;
+  readonly erasures: ErasureApi;
   readonly webhooks: WebhookApi;
   readonly externalEvents: ExternalEventApi;
   readonly sources: SourceApi;
@@ -208,6 +213,7 @@ export function createIngress(given: IngressPorts): Ingress {
     userCredentials: createUserCredentialApi(ports),
     usage: createUsageApi(ports),
     audit,
+    erasures: createErasureApi({ ...given, userNames: given.userNames ?? createUserNames([new Uint8Array(32)]) }),
     webhooks: createWebhookApi(given),
     externalEvents: createExternalEventApi(ports),
     sources: createSourceApi({ ...ports, ...hooks }),

@@ -9,6 +9,8 @@ export type RefusalCode =
   | 'ALREADY_EXISTS'
   | 'AGENT_IN_USE'
   | 'SECRET_IN_USE'
+  | 'CONTENT_ERASED'
+  | 'THREAD_OPEN'
   | 'CHOICE_SETTLED'
   | 'PRECONDITION_FAILED'
   | 'RATE_LIMITED'

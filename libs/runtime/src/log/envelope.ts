@@ -5,6 +5,7 @@
 //       exactly this order, a line feed, and the stored body: the chain covers the stored bytes, so contents may be
 //       made unreadable without breaking it.
 //   V2. `body` is JSON of `{events, effects}`; sealing the same decision again gives the same body.
+//   V3. A commit with `kid` is one whose content was erased: as many events as it had, each of which says so.
 import { readJson } from '@dormouse/json';
 import { hash as digest } from 'node:crypto';
 import type { Commit, ThreadKey } from '@dormouse/ports';
@@ -37,8 +38,14 @@ export function sealCommit(decision: Unsealed): Commit {
 }
 
 export function openCommit(commit: Commit): CommitBody {
+  if (commit.kid !== null) return { events: Array.from({ length: commit.count }, () => erasedEvent), effects: [] }; // (V3)
   return readJson(commit.body) as CommitBody;
 }
+
+const erasedEvent: RecordedEvent = {
+  ...{ type: 'ContentErased', scope: 'event', certificate: null },
+  ...{ turnId: '', cause: { kind: 'operator', id: '' } },
+};
 
 export function chainHash(commit: Omit<Commit, 'v' | 'hash'>): string {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;

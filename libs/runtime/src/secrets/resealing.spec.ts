@@ -1,7 +1,14 @@
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
 import { credentialOwner, newTenant, type RotatingSealer } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { createResealing, placeOfCredentials, placeOfSecrets, placeOfSources, placeOfWebhooks } from './resealing.ts';
+import {
+  createResealing,
+  placeOfCredentials,
+  placeOfFamilyKeys,
+  placeOfSecrets,
+  placeOfSources,
+  placeOfWebhooks,
+} from './resealing.ts';
 
 /** `KEY:TENANT:NAME:VALUE`, which opens with `old` and `new`. */
 const sealer: RotatingSealer = {
@@ -110,6 +117,20 @@ describe('sealing again', () => {
     const source = await ports.sources.get('local', 'issues');
     const all = [webhook?.sealed, webhook?.before?.sealed, credential?.sealed, source?.sealedToken];
     expect(all.map((each) => [each?.startsWith('new:'), open(each ?? '')])).toEqual(all.map(() => [true, 'v']));
+  });
+
+  it('R2 reaches the keys of families, but for those that were erased', async () => {
+    const { clock, ports } = await stage(0);
+    const tenant = 'local';
+    for (let nth = 0; nth < 600; nth += 1)
+      await ports.familyKeys.insert({ tenant, family: `thr_${nth}`, sealed: `old:local:thr_${nth}:v` });
+    await ports.familyKeys.erase(tenant, ['thr_5']);
+    const loose: RotatingSealer = { ...sealer, open: (_, each) => each.split(':').at(-1) ?? '' };
+    const reseal = createResealing({ ...ports, clock, sealer: loose, places: [placeOfFamilyKeys(ports.familyKeys)] });
+    expect(await reseal(60_000)).toEqual({ resealed: 599, unreadable: [], isDone: true });
+    const all = await ports.familyKeys.page(tenant, null, 1_000);
+    expect(all.filter(({ sealed }) => sealed === null).map(({ family }) => family)).toEqual(['thr_5']);
+    expect(all.filter(({ sealed }) => sealed?.startsWith('new:local:family:thr_'))).toHaveLength(599);
   });
 
   it('R3 tells what no key opens, and is not done', async () => {

@@ -8,6 +8,9 @@
 import {
   type Clock,
   credentialOwner,
+  type FamilyKey,
+  familyKeyOwner,
+  type FamilyKeys,
   localTenant,
   type Page,
   type RotatingSealer,
@@ -152,6 +155,26 @@ export const placeOfSources = (sources: Pick<Sources, 'list' | 'replace'>): Seal
           replace: (sealedToken) => sources.replace({ ...source, sealedToken }, source),
         };
       cursor = page.nextCursor;
+    }
+  },
+});
+
+const familyKeysAtOnce = 500;
+
+/** Families that were erased have nothing to seal. */
+export const placeOfFamilyKeys = (keys: Pick<FamilyKeys, 'page' | 'replace'>): SealedPlace => ({
+  async *list(tenant) {
+    for (let after: string | null = null; ;) {
+      const page: readonly FamilyKey[] = await keys.page(tenant, after, familyKeysAtOnce);
+      for (const key of page)
+        if (key.sealed !== null)
+          yield {
+            owner: familyKeyOwner(key),
+            sealed: key.sealed,
+            replace: (sealed) => keys.replace({ ...key, sealed }, key),
+          };
+      after = page.at(-1)?.family ?? null;
+      if (page.length < familyKeysAtOnce) return;
     }
   },
 });

@@ -343,7 +343,8 @@ export const unlimited: TenantLimits = {
 
 /** The store, with what is new in it counted. */
 export const countedBlobs = (blobs: Blobs, limits: Pick<TenantLimits, 'stored'>): Blobs => ({
-  get: (tenant, sha256) => blobs.get(tenant, sha256),
+  get: (tenant, sha256, thread) => blobs.get(tenant, sha256, thread),
+  remove: (tenant, sha256) => blobs.remove(tenant, sha256),
   put: async (tenant, sha256, bytes, mediaType, thread) => {
     const isNew = await blobs.put(tenant, sha256, bytes, mediaType, thread);
     if (isNew) limits.stored(tenant, bytes.length);

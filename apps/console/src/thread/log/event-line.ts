@@ -83,6 +83,7 @@ function rest(event: ThreadEvent): string | null {
   if (isEvent(event, 'timer_set')) return `${event.reason} at ${event.due}`;
   if (isEvent(event, 'budget_exceeded')) return `${event.budget}: ${event.used} of ${event.limit}`;
   if (isEvent(event, 'thread_closed')) return `by ${event.by}`;
+  if (isEvent(event, 'content_erased')) return event.scope;
   return null;
 }
 

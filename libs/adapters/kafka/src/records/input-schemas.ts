@@ -195,6 +195,13 @@ export const inputSchemas = {
     closed: z.boolean(),
   }),
   ParentMessage: input('ParentMessage', 'A parent thread writes to its child.', { parentId: text, content }),
+  RetentionEnd: input('RetentionEnd', 'A thread has rested for as long as its tenant keeps threads.', {
+    restingSince: instant,
+  }),
+  ContentErasure: input('ContentErasure', 'Contents of a closed thread go, or those that it inherits.', {
+    scope: z.enum(['thread', 'inherited']),
+    certificate: text.meta({ description: 'The id of the erasure.' }),
+  }),
   TimerFiring: input('TimerFiring', 'A timer is due.', { timerId: text, scheduledFor: instant }),
   ViewUpdate: input('ViewUpdate', 'A view has another content; changes no history.', {
     viewType: text,

@@ -43,6 +43,12 @@ export function createRestingThreads(rows: DirectoryStore, passage: Passage): Re
           (row) => row.family !== family && row.forkedFrom !== undefined && threads.includes(row.forkedFrom),
         ),
       ),
+    forksOf: (tenant, threads) =>
+      passage.read('restingThreads.forksOf', tenant, () =>
+        ofTenant(tenant)
+          .filter(({ forkedFrom }) => forkedFrom !== undefined && threads.includes(forkedFrom))
+          .map(({ thread }) => thread),
+      ),
     leave: (tenant, threads, at) =>
       passage.write('restingThreads.leave', `${tenant}:${threads.join(',')}`, () =>
         change(tenant, threads, ({ leavingAt: _, ...row }) => (at === null ? row : { ...row, leavingAt: at })),

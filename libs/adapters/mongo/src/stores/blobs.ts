@@ -67,5 +67,6 @@ export function createBlobs(server: MongoServer): Blobs {
       const found = await server.read(() => blobs.findOne({ _id: idOf(tenant, sha256) }).lean());
       return found && { bytes: Uint8Array.from(found.bytes.buffer), mediaType: found.mediaType };
     },
+    remove: async (tenant, sha256) => void (await server.write(() => blobs.deleteOne({ _id: idOf(tenant, sha256) }))),
   };
 }

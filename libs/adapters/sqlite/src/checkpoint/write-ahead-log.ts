@@ -20,8 +20,11 @@ export interface WriteAheadLog {
   tend(): void;
   /** True when there is nothing to checkpoint. */
   isClean(): boolean;
-  /** PASSIVE checkpoints what it can without waiting; TRUNCATE waits, and empties the log's file. */
-  checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void;
+  /**
+   * PASSIVE checkpoints what it can without waiting; TRUNCATE waits, and empties the log's file. False when another
+   * connection was in its way.
+   */
+  checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean;
 }
 
 export interface WriteAheadLogOptions {
@@ -76,17 +79,18 @@ export function createWriteAheadLog(
     return true;
   }
 
-  function checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
+  function checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     if (mode === 'TRUNCATE') checkpointer.wait(waitMsMax);
     heard();
     look();
     leftBefore = Infinity;
-    if (isClean && mode === 'PASSIVE') return;
+    if (isClean && mode === 'PASSIVE') return true;
     const before = behind();
     const row = database.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
-    if (row?.['busy'] !== 0) return; // another connection checkpoints
+    if (row?.['busy'] !== 0) return false; // another connection checkpoints
     look();
     if (behind() < before) counted();
+    return true;
   }
 
   const behind = (): number => frames - carried;
@@ -110,7 +114,7 @@ export function createWriteAheadLog(
     tend: () => {
       const wasCarried = heard();
       const isLong = frames >= framesMax * 2;
-      if (wasCarried && isRest()) return checkpoint('PASSIVE'); // (H1)
+      if (wasCarried && isRest()) return void checkpoint('PASSIVE'); // (H1)
       if (!wasCarried && behind() < framesMax * (isLong ? restShare : 1)) return;
       if (isLong) {
         checkpointer.wait(waitMsMax); // (H2)

@@ -33,6 +33,7 @@ export function measuredWriter(writer: GroupWriter, metrics: Metrics): GroupWrit
     steps: (urgency, steps) => timed(writer.steps(urgency, steps)),
     ask: (urgency, sql, parameters, behind) => timed(writer.ask(urgency, sql, parameters, behind)),
     limitPages: (pagesMax) => writer.limitPages(pagesMax),
+    scrub: (rebuilds) => timed(writer.scrub(rebuilds)),
     eraseThreads: (tenant, threads) => timed(writer.eraseThreads(tenant, threads)),
     counters: () => writer.counters(),
     close: () => writer.close(),

@@ -710,6 +710,30 @@ const pauses = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** What seals the contents of each family; null for one that was erased. */
+const familyKeys = `
+  CREATE TABLE family_keys (
+    tenant TEXT NOT NULL,
+    family TEXT NOT NULL,
+    sealed TEXT,
+    PRIMARY KEY (tenant, family)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** What was erased, or is being erased. */
+const erasures = `
+  CREATE TABLE erasures (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    requested_at INTEGER NOT NULL,
+    is_running INTEGER NOT NULL,
+    document TEXT NOT NULL,
+    UNIQUE (tenant, id)
+  ) STRICT;
+  CREATE INDEX erasures_newest ON erasures (tenant, requested_at, id);
+  CREATE INDEX erasures_running ON erasures (requested_at, id) WHERE is_running = 1;
+`;
+
 export const schemaSteps: readonly string[] = [
   firstStep,
   parkedThreads,
@@ -735,6 +759,8 @@ export const schemaSteps: readonly string[] = [
   restingThreads,
   claimsByAge,
   pauses,
+  familyKeys,
+  erasures,
 ];
 
 /** Run at every opening: a claim ends with the process that held it, so each unfinished one gets the oldest time. */

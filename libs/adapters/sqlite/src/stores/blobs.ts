@@ -12,6 +12,7 @@ const unnamed = '';
 
 const insertThread = 'INSERT INTO blob_threads (tenant, sha256, thread) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 const insert = 'INSERT INTO blobs (tenant, sha256, media_type, bytes) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const removals = ['blobs', 'blob_threads'].map((table) => `DELETE FROM ${table} WHERE tenant = ? AND sha256 = ?`);
 const select = 'SELECT bytes, media_type FROM blobs WHERE tenant = ? AND sha256 = ?';
 
 export function createBlobs(writer: GroupWriter, reader: Reader): Blobs {
@@ -25,6 +26,9 @@ export function createBlobs(writer: GroupWriter, reader: Reader): Blobs {
     get: async (tenant, sha256) => {
       const row = reader.one<{ bytes: Uint8Array; media_type: string }>(select, tenant, sha256);
       return row && { bytes: row.bytes, mediaType: row.media_type };
+    },
+    remove: async (tenant, sha256) => {
+      for (const sql of removals) await writer.rows('prompt', sql, [[tenant, sha256]]);
     },
   };
 }

@@ -19,7 +19,7 @@ export const tenantTables: readonly string[] = [
   ...['webhooks', 'deliveries', 'webhook_readers'],
   ...['sources', 'schedules'],
   ...['tenant_tallies', 'tenant_threads'],
-  ...['user_credentials', 'paused_agents'],
+  ...['user_credentials', 'paused_agents', 'family_keys', 'erasures'],
 ];
 
 const ofTenant = (table: string): string => `DELETE FROM ${table} WHERE tenant = ?`;

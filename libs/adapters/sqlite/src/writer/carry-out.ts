@@ -49,6 +49,8 @@ export function createCarryOut(
       case 'limit':
         database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? pagesUnlimited}`);
         return 0;
+      case 'scrub':
+        return 0; // after the transaction
       case 'erase':
         return eraseThreads(operation.tenant, operation.threads);
     }

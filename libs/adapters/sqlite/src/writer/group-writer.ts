@@ -58,6 +58,8 @@ export interface GroupWriter {
    * left.
    */
   eraseThreads(tenant: string, threads: readonly string[] | null): Promise<number>;
+  /** Empties the write-ahead log, and writes the file anew before, if asked; false when that cannot be done now. */
+  scrub(rebuilds: boolean): Promise<boolean>;
   counters(): WriterCounters;
   /** Stores what is queued, then ends the thread. */
   close(): Promise<void>;
@@ -173,6 +175,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
       await change('prompt', { do: 'limit', pagesMax });
     },
     eraseThreads: (tenant, threads) => change('prompt', { do: 'erase', tenant, threads }),
+    scrub: async (rebuilds) => (await change('prompt', { do: 'scrub', rebuilds })) === 1,
     counters: () => readCounters(counters),
     close: () => {
       if (gone) return ended.promise;

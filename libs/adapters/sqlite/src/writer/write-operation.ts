@@ -52,6 +52,12 @@ export interface LimitOperation {
   readonly pagesMax: number | null;
 }
 
+/** After its transaction: writes the file anew, if asked, and empties the write-ahead log. Answers 1 if it was done. */
+export interface ScrubOperation {
+  readonly do: 'scrub';
+  readonly rebuilds: boolean;
+}
+
 /** Deletes logs of threads of a tenant. Answers the number of rows deleted; 0 when there is none left. */
 export interface EraseOperation {
   readonly do: 'erase';
@@ -61,7 +67,7 @@ export interface EraseOperation {
 }
 
 export type WriteOperation =
-  AppendRow | RowsOperation | StepsOperation | AskOperation | LimitOperation | EraseOperation;
+  AppendRow | RowsOperation | StepsOperation | AskOperation | LimitOperation | EraseOperation | ScrubOperation;
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 

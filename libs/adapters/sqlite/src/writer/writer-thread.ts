@@ -10,6 +10,7 @@
 //       run inside a COMMIT, are off.
 import { DatabaseSync } from 'node:sqlite';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { isAppend } from './carry-out.ts';
 import { createCommitAppender } from './append-commit.ts';
 import { createCheckpointLine } from '../checkpoint/checkpoint-line.ts';
 import { failureOf, troubleOf } from '../file/sqlite-failure.ts';
@@ -17,7 +18,14 @@ import { busyMsMax, createTransactions } from './transaction.ts';
 import { createWriteAheadLog } from '../checkpoint/write-ahead-log.ts';
 import { createCounterWriter } from './writer-counters.ts';
 import { createWriterSignal } from './writer-signal.ts';
-import type { WriteAnswer, WriteOperation, WriterMessage, WriterReply, WriterSetup } from './write-operation.ts';
+import type {
+  ScrubOperation,
+  WriteAnswer,
+  WriteOperation,
+  WriterMessage,
+  WriterReply,
+  WriterSetup,
+} from './write-operation.ts';
 
 const operationsPerTransactionMax = 2_048;
 const idleBeforeCheckpointMs = 250;
@@ -31,6 +39,7 @@ const database = new DatabaseSync(setup.file, { timeout: busyMsMax });
 database.exec(
   `PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -${writerCacheKib}; PRAGMA journal_size_limit = 67108864`,
 );
+database.exec('PRAGMA secure_delete = ON'); // what is deleted or replaced is overwritten in its page
 database.exec('PRAGMA temp_store = MEMORY'); // a temporary directory that is full or read-only must not stop commits. ADR 18
 if (setup.pagesMax !== null) database.exec(`PRAGMA max_page_count = ${setup.pagesMax}`);
 const appender = createCommitAppender(database);
@@ -81,7 +90,23 @@ function answer(group: readonly WriteOperation[]): void {
     counters.add('transactions', 1);
     wal.wrote(group.length);
   }
-  reply(answers);
+  reply(group.some(isScrub) && stored ? answersOfScrub(group, answers) : answers);
+}
+
+function isScrub(operation: WriteOperation): operation is ScrubOperation {
+  return !isAppend(operation) && operation.do === 'scrub';
+}
+
+function answersOfScrub(group: readonly WriteOperation[], answers: readonly WriteAnswer[]): readonly WriteAnswer[] {
+  let isEmpty = false;
+  tolerating(() => {
+    if (group.some((operation) => isScrub(operation) && operation.rebuilds)) database.exec('VACUUM');
+    isEmpty = wal.checkpoint('TRUNCATE');
+  });
+  return answers.map((answer, place) => {
+    const operation = group[place];
+    return operation !== undefined && isScrub(operation) ? Number(isEmpty) : answer;
+  });
 }
 
 function isChange(answer: WriteAnswer): boolean {

@@ -33,6 +33,7 @@ const schedule = idOf('sch', 'PJ');
 const migration = idOf('mig', 'PK');
 const load = idOf('tsl', 'PM');
 const callOfParent = idOf('call', 'PN');
+const erasure = idOf('ers', 'PP');
 
 const hash = '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a';
 const question = { type: 'text', text: 'Will it rain in Oslo?' } as const;
@@ -276,6 +277,7 @@ const samples: Samples = {
     event: { from: { threadId: parent, position: 17 }, askAgain: false },
   },
   ThreadClosed: { position: 41, cause: 'request', event: { by: request } },
+  ContentErased: { position: 42, cause: 'operator', event: { scope: 'family', certificate: erasure } },
 };
 
 /** What `cause.id` is, by the kind of the input. */

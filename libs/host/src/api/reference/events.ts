@@ -425,6 +425,16 @@ export const eventTable = {
     text: 'The last event: the thread takes nothing more.',
     fields: { by: says(text, 'Id of the request or of the input that closed it.') },
   },
+  content_erased: {
+    text: 'Contents were erased. An event whose own content is gone is shown as this one, at its position.',
+    fields: {
+      scope: says(
+        open('thread', 'family', 'user', 'inherited', 'event'),
+        'What was erased: the thread, its family, all of its user, what a fork inherits, or this one event.',
+      ),
+      certificate: says(text.nullable(), 'Id of the erasure, by which its certificate is found; null for `event`.'),
+    },
+  },
 } satisfies EventTable;
 
 /** `message_accepted` is the component `MessageAcceptedEvent`. */

@@ -45,6 +45,7 @@ const parameterTexts: Readonly<Record<string, string>> = {
   'ag-ui': 'Name of the agent.',
   webhooks: 'Id of the webhook.',
   deliveries: 'Id of the delivery.',
+  erasures: 'Id of the erasure.',
 };
 
 export interface PathParameter {

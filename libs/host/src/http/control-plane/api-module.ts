@@ -5,6 +5,7 @@ import type { Ingress } from '@dormouse/runtime';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Backups } from '../../backup/backups.ts';
 import { LinkController } from '../people/link-controller.ts';
+import { ErasureController } from './access/erasure-controller.ts';
 import { MasterKeyController } from './access/master-key-controller.ts';
 import { UserCredentialController } from './access/user-credential-controller.ts';
 import { AgentController } from './agent-controller.ts';
@@ -74,6 +75,7 @@ export class ApiModule {
         SystemController,
         UsageController,
         AuditController,
+        ErasureController,
         WebhookController,
         SourceController,
         ExternalEventController,

@@ -120,6 +120,18 @@ const requestCodes = {
     'Close or delete what is no longer needed, wait for the next day (UTC) where the quota is one of a day, or ask the operator: `PATCH /v1/tenants/{id}` with the platform key raises it. Threads that stopped go on with `POST …/retry`.',
   ),
   AGENT_IN_USE: entry(409, 'Agent in use', 'Threads that are not closed use this agent.', 'Close them first.'),
+  CONTENT_ERASED: entry(
+    409,
+    'Content erased',
+    'The contents of this thread were erased; its log has nothing that could be gone on from.',
+    'Open another thread.',
+  ),
+  THREAD_OPEN: entry(
+    409,
+    'Thread open',
+    'Only a closed thread can be deleted.',
+    'Close it first, with `POST /v1/threads/{id}/close`; or send `POST /v1/erasures`, which closes it itself.',
+  ),
   SECRET_IN_USE: entry(
     409,
     'Secret in use',

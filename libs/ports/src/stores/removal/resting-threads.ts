@@ -29,6 +29,8 @@ export interface RestingThreads {
   family(tenant: string, family: string, after: string | null, limit: number): Promise<readonly RestingThread[]>;
   /** Whether a thread of another family begins with the history of one of these. */
   areForkedFrom(tenant: string, threads: readonly string[], family: string): Promise<boolean>;
+  /** Threads that begin with the history of one of these. */
+  forksOf(tenant: string, threads: readonly string[]): Promise<readonly string[]>;
   /** Marks them; null takes the marks back. (Q3) */
   leave(tenant: string, threads: readonly string[], at: number | null): Promise<void>;
   /** Roots whose rows do not say whether they were forked. (Q2) */

@@ -19,7 +19,7 @@ export interface RequestOrigin {
 }
 
 export type PublicPrefix =
-  'msg' | 'req' | 'thr' | 'agt' | 'tsv' | 'key' | 'ses' | 'cod' | 'sch' | 'tok' | 'whk' | 'dlv' | 'src' | 'lnk';
+  'msg' | 'req' | 'thr' | 'agt' | 'tsv' | 'key' | 'ses' | 'cod' | 'sch' | 'tok' | 'whk' | 'dlv' | 'src' | 'lnk' | 'ers';
 
 /** The 26 characters that name one request. */
 export type RequestName = string;

@@ -1,20 +1,35 @@
-// Payloads that are too large for the log, given to every client that may read the thread.
-import type { Blobs, ThreadKey } from '@dormouse/ports';
+// Payloads that are too large for the log, given to every client that may read the thread. A thread's history begins
+// with that of others: their payloads are found as well.
+import type { Blobs, StoredBlob, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { answered, type Answered, notFound } from '../refusal.ts';
+import { beginningOf } from './thread-beginning.ts';
 import type { ThreadLookup } from '../write/thread-lookup.ts';
 
-export interface Blob {
-  readonly bytes: Uint8Array;
-  readonly mediaType: string;
+export type ReadBlob = (key: ThreadKey, sha256: string) => Promise<Answered<StoredBlob>>;
+
+export interface BlobReaderPorts {
+  readonly blobs: Blobs;
+  readonly log: Pick<ThreadLog, 'read'>;
+  readonly threads: ThreadLookup;
 }
 
-export type ReadBlob = (key: ThreadKey, sha256: string) => Promise<Answered<Blob>>;
+const generationsMax = 100;
 
-export function blobReader(ports: { readonly blobs: Blobs; readonly threads: ThreadLookup }): ReadBlob {
+export function blobReader({ blobs, log, threads }: BlobReaderPorts): ReadBlob {
   return async (key, sha256) => {
-    const found = await ports.threads.find(key);
+    const found = await threads.find(key);
     if (!found.ok) return found;
-    const blob = await ports.blobs.get(key.tenant, sha256);
-    return blob === null ? notFound('blob') : answered(blob);
+    const { tenant } = key;
+    let thread = key.thread;
+    for (let generation = 0; generation < generationsMax; generation += 1) {
+      const blob = await blobs.get(tenant, sha256, thread);
+      if (blob !== null) return answered(blob);
+      const [first] = await log.read({ tenant, thread }, 0, 1);
+      const { parent, forkedFrom } = beginningOf(first);
+      const before = parent ?? forkedFrom;
+      if (before === null) break;
+      thread = before.threadId;
+    }
+    return notFound('blob');
   };
 }

@@ -199,6 +199,7 @@ const shapes: { readonly [Type in ThreadEvent['type']]: FieldsOf<Extract<ThreadE
   BudgetExceeded: { budget: text, used: amount, limit: amount },
   ThreadForked: { from: having(threadPosition), askAgain: flag },
   ThreadClosed: { by: text },
+  ContentErased: { scope: text, certificate: nullable(text) },
 };
 
 const checks = new Map(Object.entries(shapes).map(([type, fields]) => [type, having(fields)]));

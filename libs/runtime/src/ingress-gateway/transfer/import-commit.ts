@@ -52,7 +52,7 @@ const beginsAgain = ({ type }: RecordedEvent, before: number, { version }: Commi
 /** What the commit needs and this installation does not have. (imports M4) */
 export async function lackOf(
   { agents, blobs }: { readonly agents: Agents; readonly blobs: Blobs },
-  tenant: string,
+  { tenant, thread }: ThreadKey,
   commit: Commit,
   events: readonly RecordedEvent[],
   origin: Origin | null,
@@ -67,7 +67,7 @@ export async function lackOf(
     if (lack !== null) return lack;
   }
   for (const sha256 of namedBlobs(events))
-    if ((await blobs.get(tenant, sha256)) === null) return `needs the blob ${sha256}, which is not here`;
+    if ((await blobs.get(tenant, sha256, thread)) === null) return `needs the blob ${sha256}, which is not here`;
   return null;
 }
 

@@ -28,12 +28,13 @@ import {
   type ThreadKey,
   type ThreadLog,
 } from '@dormouse/ports';
-import { sealCommit } from '../../log/envelope.ts';
+import { openCommit, sealCommit } from '../../log/envelope.ts';
 import { encodeSnapshot, type LoadedThread, loadThread, snapshotShape } from '../../log/thread-reader.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
 import { begunHere, isBegunIn, lackOf, type Origin, readImported } from './import-commit.ts';
 import { readAsEverybody } from './import-fold.ts';
 import { closingOf, endImport } from './import-ending.ts';
+import { namedBlobs } from './named-blobs.ts';
 import { beginningOf } from '../read/thread-beginning.ts';
 import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
@@ -96,11 +97,21 @@ export function createImportApi(ports: ImportPorts): ImportApi {
       const lost = await append(log, key, judged.sealed);
       if (lost !== null) return notTaken(lost, commits.length - judged.sealed.length);
       for (const { body } of judged.sealed) ports.limits.stored(tenant, body.length);
+      await adoptBlobs(blobs, judged.sealed);
       if (judged.sealed.length > 0) await keepSnapshot(ports, key, judged.end); // (M5)
       if (last) await endImport(ports, key); // (M3)
       return answered({ thread: key.thread, position: end.version + end.count });
     },
   };
+}
+
+/** Payloads that came before their thread become the thread's own. */
+async function adoptBlobs(blobs: Blobs, sealed: readonly Commit[]): Promise<void> {
+  for (const commit of sealed)
+    for (const sha256 of namedBlobs(openCommit(commit).events)) {
+      const found = await blobs.get(commit.tenant, sha256);
+      if (found !== null) await blobs.put(commit.tenant, sha256, found.bytes, found.mediaType, commit.thread);
+    }
 }
 
 /** For the bytes, and with the first part for the thread. */
@@ -167,7 +178,7 @@ async function judge(
   for (const [place, commit] of commits.entries()) {
     const read = readImported(commit, commits[place - 1]);
     if (!read.ok) return refused(place, read.problem);
-    const lack = await lackOf(ports, key.tenant, commit, read.events, origin);
+    const lack = await lackOf(ports, key, commit, read.events, origin);
     if (lack !== null) return refused(place, lack);
     const { position, updatedAt } = end.thread;
     if (commit.version < position) {

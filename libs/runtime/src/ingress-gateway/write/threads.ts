@@ -31,6 +31,7 @@ import type {
   ThreadRow,
   ToolServers,
 } from '@dormouse/ports';
+import { openCommit } from '../../log/envelope.ts';
 import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
 import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
@@ -162,6 +163,7 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       const source = await directory.get(key);
       if (source === null || isGone(source)) return notFound('thread');
       const { thread } = await loadThread(ports, key, wanted.position);
+      if (await isErased(ports, key)) return refused('CONTENT_ERASED', 'The contents of this thread were erased.');
       if (wanted.position < 1 || thread.position < wanted.position)
         return invalid([{ pointer: '/position', detail: `must be a position of the thread, 1 to ${thread.position}` }]);
       const agent = await agents.version(key.tenant, thread.agent.name, thread.agent.version);
@@ -182,6 +184,14 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       return answered(await publishOpening(ports, existing ?? row));
     },
   };
+}
+
+/** Its own contents, not those that it inherits. */
+async function isErased({ log }: Pick<ThreadPorts, 'log'>, key: ThreadKey): Promise<boolean> {
+  const ends = [(await log.read(key, 0, 1))[0], await log.head(key)];
+  return ends
+    .flatMap((commit) => (commit === undefined || commit === null ? [] : openCommit(commit).events))
+    .some((event) => event.type === 'ContentErased' && event.scope !== 'inherited');
 }
 
 async function isGoneNow(directory: ThreadDirectory, key: ThreadKey): Promise<boolean> {

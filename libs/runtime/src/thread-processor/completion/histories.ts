@@ -3,6 +3,8 @@
 // Invariants:
 //   H1. Losing one costs reading its log again, never correctness. One larger than the whole budget is not kept.
 //   H2. Children of one thread share one reading of it, whatever their order; a fork may have its own.
+//   H3. What a fork inherits may be erased while it goes on: then the first commit of that thread is another one, and
+//       what was read before is dropped.
 import type { Prompt, ThreadKey } from '@dormouse/ports';
 import { inherit, type ThreadPosition } from '@dormouse/thread';
 import { InheritedTranscript, type Origin, type Place } from './inherited-transcript.ts';
@@ -12,6 +14,8 @@ interface Entry {
   readonly transcript: InheritedTranscript;
   /** The bytes that it weighed last. */
   bytes: number;
+  /** Of the thread's first commit; null for one that was not looked at. (H3) */
+  firstHash: string | null;
 }
 
 interface Found extends Place {
@@ -39,13 +43,14 @@ export class Histories {
    * @throws Fault when a log cannot be read.
    */
   async upTo(tenant: string, { at, by }: Origin): Promise<Prompt> {
+    if (by === 'fork') await this.#dropErased({ tenant, thread: at.threadId }); // (H3)
     // A fork may begin at a place that the shared reading passed unrecorded: it gets a reading of its own.
     // (inherited-transcript N2)
     const found = (await this.#ask(tenant, at, '')) ?? (await this.#ask(tenant, at, `:${at.position}`));
     if (found === null) throw new Error(`(N2) ${at.threadId} was read to event ${at.position} and is not known there`);
     const { transcript, tail, origin } = found;
     const said = promptOf(this.#sources, transcript.key, transcript.messages, tail.length);
-    const whole = joinedPrompts(said, promptOfMessages(this.#sources, tenant, inherit(tail, by)));
+    const whole = joinedPrompts(said, promptOfMessages(this.#sources, transcript.key, inherit(tail, by)));
     return origin === null ? whole : joinedPrompts(await this.upTo(tenant, origin), whole);
   }
 
@@ -63,8 +68,19 @@ export class Histories {
     }
   }
 
+  async #dropErased(key: ThreadKey): Promise<void> {
+    const name = `${key.tenant}:${key.thread}`;
+    const [first] = await this.#sources.log.read(key, 0, 1);
+    const hash = first?.hash ?? '';
+    for (const [each, entry] of this.#kept) {
+      if (each !== name && !each.startsWith(`${name}:`)) continue;
+      if (entry.firstHash !== null && entry.firstHash !== hash) this.#drop(each, entry);
+      else entry.firstHash = hash;
+    }
+  }
+
   #begin(key: ThreadKey): Entry {
-    return { transcript: new InheritedTranscript(this.#sources, key), bytes: 0 };
+    return { transcript: new InheritedTranscript(this.#sources, key), bytes: 0, firstHash: null };
   }
 
   #weigh(name: string, entry: Entry): void {

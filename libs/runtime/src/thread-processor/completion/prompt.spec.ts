@@ -74,7 +74,7 @@ describe('a prompt', () => {
     const window = new TranscriptWindow(0, 100_000);
     window.append([said('own')]);
     const sources = { ...ports, folds, settings };
-    const before = promptOfMessages(sources, key.tenant, [said('first'), long]);
+    const before = promptOfMessages(sources, key, [said('first'), long]);
     const joined = joinedPrompts(before, promptOf(sources, key, window, 1));
     expect(joined.length).toBe(3);
     expect(wordsOf(await joined.all())).toEqual(['first', 'a long text', 'own']);

@@ -34,17 +34,17 @@ export function joinedPrompts(before: Prompt, own: Prompt): Prompt {
 }
 
 /** Of messages in memory. */
-export function promptOfMessages(sources: PromptSources, tenant: string, messages: readonly ModelMessage[]): Prompt {
+export function promptOfMessages(sources: PromptSources, key: ThreadKey, messages: readonly ModelMessage[]): Prompt {
   const { length } = messages;
   const last = (count: number): Promise<readonly ModelMessage[]> =>
-    withPayloads(sources.blobs, tenant, messages.slice(Math.max(0, length - count)));
+    withPayloads(sources.blobs, key, messages.slice(Math.max(0, length - count)));
   return { length, last, all: () => last(length) };
 }
 
 export function promptOf(sources: PromptSources, key: ThreadKey, window: TranscriptWindow, length: number): Prompt {
   async function from(ordinal: number): Promise<readonly ModelMessage[]> {
     const messages = window.slice(ordinal, length) ?? (await readMessages(sources, key, window, length)).slice(ordinal);
-    return messages.some(hasReference) ? withPayloads(sources.blobs, key.tenant, messages) : messages;
+    return messages.some(hasReference) ? withPayloads(sources.blobs, key, messages) : messages;
   }
   return { length, last: (count) => from(Math.max(0, length - count)), all: () => from(0) };
 }
@@ -74,19 +74,19 @@ async function readMessages(
 
 async function withPayloads(
   blobs: Blobs,
-  tenant: string,
+  key: ThreadKey,
   messages: readonly ModelMessage[],
 ): Promise<readonly ModelMessage[]> {
   const resolved: ModelMessage[] = [];
   for (const message of messages)
-    resolved.push(hasReference(message) ? await resolveMessage(blobs, tenant, message) : message);
+    resolved.push(hasReference(message) ? await resolveMessage(blobs, key, message) : message);
   return resolved;
 }
 
-async function resolveMessage(blobs: Blobs, tenant: string, message: ModelMessage): Promise<ModelMessage> {
+async function resolveMessage(blobs: Blobs, key: ThreadKey, message: ModelMessage): Promise<ModelMessage> {
   switch (message.role) {
     case 'user':
-      return { ...message, content: await resolveContent(blobs, tenant, message.content) };
+      return { ...message, content: await resolveContent(blobs, key, message.content) };
     case 'assistant':
       return message;
     case 'tool':
@@ -95,20 +95,20 @@ async function resolveMessage(blobs: Blobs, tenant: string, message: ModelMessag
         results: await Promise.all(
           message.results.map(async (result) => ({
             ...result,
-            content: await resolveContent(blobs, tenant, result.content),
+            content: await resolveContent(blobs, key, result.content),
           })),
         ),
       };
   }
 }
 
-async function resolveContent(blobs: Blobs, tenant: string, content: Content): Promise<Content> {
-  return Promise.all(content.map((item) => resolveItem(blobs, tenant, item)));
+async function resolveContent(blobs: Blobs, key: ThreadKey, content: Content): Promise<Content> {
+  return Promise.all(content.map((item) => resolveItem(blobs, key, item)));
 }
 
-async function resolveItem(blobs: Blobs, tenant: string, item: ContentItem): Promise<ContentItem> {
+async function resolveItem(blobs: Blobs, key: ThreadKey, item: ContentItem): Promise<ContentItem> {
   if (!('blob' in item) || item.blob === undefined) return item;
-  const stored = await blobs.get(tenant, item.blob);
+  const stored = await blobs.get(key.tenant, item.blob, key.thread);
   if (stored === null) throw new Fault('STATE_UNAVAILABLE', `payload ${item.blob} is missing`);
   const bytes = Buffer.from(stored.bytes.buffer, stored.bytes.byteOffset, stored.bytes.byteLength);
   return item.type === 'text'

@@ -7,6 +7,8 @@ type Row = Pick<ThreadRow, 'thread' | 'status' | 'updatedAt' | 'leavingAt'>;
 
 /** Of a thread that was forked from no other; a document without the field does not say. */
 const notForked = '';
+/** A fork is rare; the rest of more of them is found when these have been told. */
+const forksMax = 10_000;
 
 const fields = { _id: 0, thread: 1, status: 1, updatedAt: 1, leavingAt: 1 } as const;
 
@@ -44,6 +46,10 @@ export function createRestingThreads(server: MongoServer): RestingThreads {
     areForkedFrom: async (tenant, some, family) => {
       const filter = { tenant, forkedFrom: { $in: [...some] }, family: { $ne: family } };
       return (await find(filter, { thread: 1 }, 1)).length > 0;
+    },
+    forksOf: async (tenant, some) => {
+      const found = await find({ tenant, forkedFrom: { $in: [...some] } }, { thread: 1 }, forksMax);
+      return found.map(({ thread }) => thread);
     },
     leave: async (tenant, some, at) => {
       const change = at === null ? { $unset: { leavingAt: '' } } : { $set: { leavingAt: at } };

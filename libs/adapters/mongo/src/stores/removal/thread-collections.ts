@@ -16,6 +16,17 @@ export const otherThreadCollections: readonly string[] = [
 /** Have no document of a thread. */
 export const threadlessCollections: readonly string[] = [
   ...['audit', 'deliveries', 'webhooks', 'webhook_readers', 'sources', 'schedules', 'tenant_tallies'],
-  ...['user_credentials', 'tenants', 'agents', 'tool_servers', 'secrets', 'api_keys', 'toolsets', 'toolsets_last_good'],
+  ...[
+    'family_keys',
+    'erasures',
+    'user_credentials',
+    'tenants',
+    'agents',
+    'tool_servers',
+    'secrets',
+    'api_keys',
+    'toolsets',
+    'toolsets_last_good',
+  ],
   ...['tool_activity', 'tool_discoveries', 'installation', 'migrations', 'sharding'],
 ];

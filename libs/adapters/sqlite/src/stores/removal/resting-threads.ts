@@ -20,6 +20,8 @@ export const selectFamily =
 export const selectFork =
   "SELECT 1 AS found FROM threads WHERE tenant = ? AND forked_from > '' AND forked_from IN (SELECT value FROM json_each(?)) " +
   'AND family <> ? LIMIT 1';
+const selectForks =
+  "SELECT thread FROM threads WHERE tenant = ? AND forked_from > '' AND forked_from IN (SELECT value FROM json_each(?))";
 const setLeaving = 'UPDATE threads SET leaving_at = ? WHERE tenant = ? AND thread IN (SELECT value FROM json_each(?))';
 export const selectUnplaced =
   'SELECT thread FROM threads WHERE tenant = ? AND parent IS NULL AND forked_from IS NULL LIMIT ?';
@@ -39,6 +41,8 @@ export function createRestingThreads(writer: GroupWriter, reader: Reader): Resti
       reader.all<RestingThread>(selectFamily, tenant, family, after ?? '', limit),
     areForkedFrom: async (tenant, threads, family) =>
       reader.one(selectFork, tenant, JSON.stringify(threads), family) !== null,
+    forksOf: async (tenant, threads) =>
+      reader.all<Pick<RestingRoot, 'thread'>>(selectForks, tenant, JSON.stringify(threads)).map(({ thread }) => thread),
     leave: async (tenant, threads, at) => {
       await writer.rows('prompt', setLeaving, [[at, tenant, JSON.stringify(threads)]]);
     },

@@ -225,6 +225,7 @@ export class TurnFold {
         break;
       case 'ThreadOpened':
       case 'ThreadForked':
+      case 'ContentErased':
       case 'ToolsetsRequested':
       case 'ToolsetsLoaded':
       case 'ToolsetRejected':

@@ -1,0 +1,49 @@
+// AES-256-GCM for the contents of families. Port: ports/content-cipher.ts.
+//
+// Invariants:
+//   C1. Every sealing has a random nonce of its own. One key seals far fewer than 2^32 contents: those of one family.
+//   C2. The place is authenticated and not stored: what is moved to another place does not open.
+import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'node:crypto';
+import type { ContentCipher } from '@dormouse/ports';
+
+const algorithm = 'aes-256-gcm';
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const headBytes = nonceBytes + tagBytes;
+
+// Fetched in blocks: twelve bytes cost as much as thousands.
+const block = Buffer.alloc(nonceBytes * 512);
+let used = block.length;
+
+/** (C1) */
+function newNonce(): Buffer {
+  if (used === block.length) {
+    randomFillSync(block);
+    used = 0;
+  }
+  used += nonceBytes;
+  return Buffer.from(block.subarray(used - nonceBytes, used));
+}
+
+function seal(key: Uint8Array, place: string, content: string | Uint8Array): Buffer {
+  const nonce = newNonce();
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place)); // (C2)
+  const sealed = typeof content === 'string' ? cipher.update(content, 'utf8') : cipher.update(content);
+  const rest = cipher.final();
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed, rest]);
+}
+
+function open(key: Uint8Array, place: string, sealed: Uint8Array): Buffer {
+  const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(nonceBytes, headBytes));
+  return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
+}
+
+export const contentCipher: ContentCipher = {
+  newKey: () => new Uint8Array(randomBytes(keyBytes)),
+  sealText: (key, place, text) => seal(key, place, text).toString('base64'),
+  openText: (key, place, sealed) => open(key, place, Buffer.from(sealed, 'base64')).toString('utf8'),
+  sealBytes: seal,
+  openBytes: open,
+};

@@ -1,0 +1,179 @@
+// Carries out erasures, in steps of which each may be repeated: what is to be done follows from what is stored.
+//
+// Invariants:
+//   R1. The steps: the threads are found and noted; each is closed, and its log says that its contents are erased, as
+//       do the logs of threads that were forked from them; the keys of whole families are destroyed; bodies that no key
+//       seals are emptied; what was derived or stored beside the log is removed; freed space is overwritten; the
+//       certificate is signed.
+//   R2. Between the keys and the copies every process has had time to forget the keys: what it writes until then is
+//       removed, and what comes later is stored without content.
+//   R3. A thread that waits for an operator (parked) is erased as it is: it cannot take the event.
+//   R4. Several processes may work on one erasure: every step is the same for all, and one certificate is stored.
+import {
+  type Clock,
+  type ErasureRecord,
+  Fault,
+  type Logger,
+  type Sealer,
+  type Stores,
+  type ThreadRow,
+} from '@dormouse/ports';
+import { inputIds } from '@dormouse/thread';
+import type { AuditSigner } from '../audit/audit-api.ts';
+import { inputIdOf, nameOfText, publicId } from '../ingress-gateway/access/client-id.ts';
+import type { FamilyKeyring } from '../sealed/family-keyring.ts';
+import type { Service } from '../service.ts';
+import { certificateOf } from './certificate.ts';
+import { emptied } from './emptied-log.ts';
+import { erasureOwner } from './erasure-api.ts';
+import { createErasureTargets } from './erasure-targets.ts';
+import type { UserNames } from './user-name.ts';
+
+type ErasureStores = Pick<
+  Stores,
+  | ('erasures' | 'directory' | 'log' | 'tenantLog' | 'inputs' | 'parked' | 'remover' | 'contentEraser')
+  | ('blobs' | 'userCredentials' | 'restingThreads')
+>;
+
+export interface ErasureServiceDeps extends ErasureStores {
+  /** The log as it is stored. */
+  readonly stored: Pick<Stores, 'log'>;
+  readonly keyring: Pick<FamilyKeyring, 'erase'>;
+  /** How long a process may remember a key. */
+  readonly keyKeptMs: number;
+  readonly userNames: UserNames;
+  readonly sealer: Sealer;
+  readonly signer: AuditSigner;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const lookEveryMs = 500;
+const atOnce = 10;
+
+export function createErasureService(deps: ErasureServiceDeps): Service {
+  const { erasures, log, stored, keyring, keyKeptMs, clock, logger } = deps;
+  const { contentEraser, remover, userCredentials, parked, inputs, sealer, signer } = deps;
+  const targets = createErasureTargets(deps);
+  const stopped = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+
+  /** Notes the roots, before anything that they are found by is removed. (R1) */
+  async function noted(erasure: ErasureRecord): Promise<ErasureRecord | null> {
+    if (erasure.scope !== 'user' || erasure.families.length > 0 || erasure.threads > 0) return erasure;
+    const userId = userOf(erasure);
+    const families = await targets.rootsOfUser(erasure.tenant, userId);
+    const next = { ...erasure, families };
+    return families.length === 0 || (await erasures.replace(next, erasure)) ? next : null;
+  }
+
+  const userOf = (erasure: ErasureRecord): string =>
+    erasure.sealedUser === null ? '' : sealer.open(erasureOwner(erasure), erasure.sealedUser);
+
+  /** Whether every thread is closed, and says that its contents are erased. */
+  async function areTold(erasure: ErasureRecord, rows: readonly ThreadRow[]): Promise<boolean> {
+    let all = true;
+    for (const row of rows) if (!(await isTold(row, erasure, erasure.scope))) all = false;
+    for (const fork of await targets.forksOf(erasure.tenant, rows))
+      if (!(await isTold(fork, erasure, 'inherited'))) all = false;
+    return all;
+  }
+
+  async function isTold(
+    row: ThreadRow,
+    { id }: ErasureRecord,
+    scope: ErasureRecord['scope'] | 'inherited',
+  ): Promise<boolean> {
+    const key = { tenant: row.tenant, thread: row.thread };
+    if ((await parked.mark(key)) !== null) return true; // (R3)
+    const erasure = inputIds.erasure(id);
+    const [told = null] = await log.findByInputs(key, [erasure]);
+    if (told !== null) return true;
+    if (row.opening !== null) await inputs.publish(key, row.opening);
+    else if (scope !== 'inherited' && row.status !== 'closed') await close(row, id);
+    else await inputs.publish(key, { kind: 'ContentErasure', id: erasure, scope, certificate: id });
+    return false;
+  }
+
+  async function close({ tenant, thread }: ThreadRow, erasure: string): Promise<void> {
+    const name = nameOfText(JSON.stringify([tenant, 'erasure', erasure, 'close', thread]));
+    await inputs.publish(
+      { tenant, thread },
+      { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) },
+    );
+  }
+
+  /** Bodies that no key seals any more, until the log is a chain to its end. (emptied-log Q3) */
+  async function empty({ tenant, thread, family }: ThreadRow, families: ReadonlySet<string>): Promise<void> {
+    const keepsSealed = families.has(family);
+    for (;;) {
+      const changed = emptied(await stored.log.read({ tenant, thread }, 0), family, keepsSealed);
+      if (changed.length === 0) return;
+      await contentEraser.rewrite(changed);
+    }
+  }
+
+  /** Whether a commit of an earlier release is among theirs. */
+  async function areClear(rows: readonly ThreadRow[]): Promise<boolean> {
+    for (const { tenant, thread } of rows)
+      if ((await stored.log.read({ tenant, thread }, 0, 1)).some(({ kid }) => kid === null)) return true;
+    return false;
+  }
+
+  async function removeCredentials(tenant: string, userId: string): Promise<void> {
+    for (const { toolServer } of await userCredentials.list(tenant, userId))
+      await userCredentials.remove(tenant, userId, toolServer);
+  }
+
+  async function work(given: ErasureRecord): Promise<void> {
+    const erasure = await noted(given);
+    if (erasure === null) return; // (R4) another process has noted it
+    const { tenant } = erasure;
+    const rows = await targets.below(tenant, erasure.families);
+    if (!(await areTold(erasure, rows))) return;
+    await targets.removeSharedBlobs(tenant, rows); // as long as the log can be read
+    const families = new Set(rows.filter(({ parent }) => parent === null).map(({ thread }) => thread));
+    await keyring.erase(tenant, [...families]);
+    if (erasure.keysErasedAt === null) {
+      const keysErasedAt = clock.now();
+      const wasClear = await areClear(rows);
+      await erasures.replace({ ...erasure, keysErasedAt, threads: rows.length, wasClear }, erasure);
+      return;
+    }
+    if (Number.isFinite(keyKeptMs) && clock.now() - erasure.keysErasedAt < keyKeptMs) return; // (R2)
+    for (const row of rows) await empty(row, families);
+    await remover.remove(
+      tenant,
+      rows.map(({ thread }) => thread),
+      'copies',
+    );
+    if (erasure.scope === 'user') await removeCredentials(tenant, userOf(erasure));
+    await contentEraser.scrub(erasure.wasClear);
+    const certificate = certificateOf(erasure, clock.now(), contentEraser.traces, signer);
+    const done = { ...erasure, sealedUser: null, certificate: JSON.stringify(certificate) };
+    if (await erasures.replace(done, erasure))
+      logger.info('erasure_done', { tenant, erasure: erasure.id, threads: rows.length });
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      try {
+        for (const erasure of await erasures.running(atOnce)) if (!stopped.signal.aborted) await work(erasure);
+      } catch (error) {
+        logger.warn('erasure_failing', { code: error instanceof Fault ? error.code : String(error) });
+      }
+      await clock.sleep(lookEveryMs, stopped.signal);
+    }
+  }
+
+  return {
+    start() {
+      running = run();
+      return Promise.resolve();
+    },
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
