@@ -72,6 +72,8 @@ const rare: readonly ThreadEvent[] = [
   { type: 'ThreadForked', from: { threadId: 'thr_1', position: 3 }, askAgain: true },
   { type: 'ToolsetChanged', toolServer: 'tools', added: ['a'], removed: [], changed: [] },
   { type: 'ChoiceAssigned', choiceId: 'chc_1', assignees: ['ann'], by: 'ops' },
+  { type: 'ContentErased', scope: 'family', certificate: 'ers_1' },
+  { type: 'ContentErased', scope: 'event', certificate: null },
 ];
 
 describe('the events of simulated universes', () => {

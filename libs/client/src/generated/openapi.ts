@@ -2607,8 +2607,8 @@ export interface components {
             at: string;
             /** @description The input that led to it. */
             cause: components["schemas"]["Cause"];
-            /** @description Id of the erasure, by which its certificate is found; null for `event`. */
-            certificate: string | null;
+            /** @description Id of the erasure, by which its certificate is found; absent for `event`. */
+            certificate?: string;
             /** @description Place in the log: 1 is the first event. */
             position: number;
             /** @description What was erased: the thread, its family, all of its user, what a fork inherits, or this one event. */

@@ -432,7 +432,7 @@ export const eventTable = {
         open('thread', 'family', 'user', 'inherited', 'event'),
         'What was erased: the thread, its family, all of its user, what a fork inherits, or this one event.',
       ),
-      certificate: says(text.nullable(), 'Id of the erasure, by which its certificate is found; null for `event`.'),
+      certificate: says(text.optional(), 'Id of the erasure, by which its certificate is found; absent for `event`.'),
     },
   },
 } satisfies EventTable;
