@@ -11,7 +11,7 @@ import { request } from '../e2e/standalone-process.ts';
 import { freeStretch } from '../services/free-ports.ts';
 
 const launcher = fileURLToPath(new URL('../../tools/cluster/cluster.ts', import.meta.url));
-const startWithinMs = 180_000;
+const startWithinMs = 220_000;
 
 export interface ServerUrls {
   readonly kafka: string;

@@ -93,7 +93,7 @@ const prometheusPort = firstPort + 6;
 const tracePorts = { query: firstPort + 7, otlp: firstPort + 8, grpc: firstPort + 9 };
 const url = `http://${host}:${firstPort}`;
 const restartAfterMs = 1_000;
-const readyWithinMs = 90_000;
+const readyWithinMs = 150_000;
 /** Of one question: an answer that never comes must not keep this from asking again. */
 const answersWithinMs = 5_000;
 
