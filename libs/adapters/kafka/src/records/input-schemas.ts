@@ -199,7 +199,7 @@ export const inputSchemas = {
     restingSince: instant,
   }),
   ContentErasure: input('ContentErasure', 'Contents of a closed thread go, or those that it inherits.', {
-    scope: z.enum(['thread', 'inherited']),
+    scope: z.enum(['thread', 'family', 'user', 'inherited']),
     certificate: text.meta({ description: 'The id of the erasure.' }),
   }),
   TimerFiring: input('TimerFiring', 'A timer is due.', { timerId: text, scheduledFor: instant }),
