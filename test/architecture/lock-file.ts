@@ -22,7 +22,7 @@ interface Manifest {
 }
 
 /** Each downloads or announces something that is not needed here. (K6) */
-const harmlessScripts: readonly string[] = ['nx', 'protobufjs', 'esbuild'];
+const harmlessScripts: readonly string[] = ['nx', 'protobufjs', 'esbuild', '@scarf/scarf'];
 
 export function incompleteLock(lock: string): Violation[] {
   const { packages } = JSON.parse(lock) as { packages: Record<string, Manifest> };

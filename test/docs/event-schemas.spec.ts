@@ -79,7 +79,7 @@ const rare: readonly ThreadEvent[] = [
 describe('the events of simulated universes', () => {
   const events: ApiEvent[] = [];
   beforeAll(async () => {
-    for (let seed = 1; seed <= 24; seed += 1)
+    for (let seed = 1; seed <= 32; seed += 1)
       events.push(...(await eventsOf(seed, seed % 2 === 0 ? 'durable' : 'standalone')));
   });
 

@@ -74,8 +74,11 @@ describe('move a tenant', () => {
     for (const path of ['/v1/agents', '/v1/tool-servers'])
       expect(await names(there, path)).toEqual(await names(here, path));
     // Both, and the fork.
-    const moved: readonly { readonly id: string; readonly status: string }[] = await listed(there, '/v1/threads');
-    expect(moved.map(({ status }) => status).toSorted()).toEqual(['closed', 'closed', 'idle']);
+    const threads = (): Promise<readonly { readonly id: string; readonly status: string }[]> =>
+      listed(there, '/v1/threads');
+    const statuses = async (): Promise<readonly string[]> => (await threads()).map(({ status }) => status).toSorted();
+    await expect.poll(statuses).toEqual(['closed', 'closed', 'idle']);
+    const moved = await threads();
     const lengths = async (at: Standalone, ids: readonly string[]): Promise<readonly number[]> =>
       (await Promise.all(ids.map(async (id) => (await eventsOf(at, id)).length))).toSorted((one, other) => one - other);
     const closed = moved.filter(({ status }) => status === 'closed').map(({ id }) => id);

@@ -19,6 +19,7 @@ const otherWords = new Set([
   'NOT_OPEN',
   'NOT_PENDING',
   'NO_TIMER',
+  'NOT_AT_REST',
   'NOT_LOADING',
   'NOT_MIGRATING',
   'NOT_SUBSCRIBED',

@@ -7,6 +7,7 @@ import type { Content, DisplaySegment } from './content.ts';
 import type {
   AgentReference,
   ApprovalDecision,
+  ErasedScope,
   FinishReason,
   MessageSchedule,
   MessageSource,
@@ -271,8 +272,6 @@ export type ThreadEvent =
       /** The id of the erasure, by which its certificate is found; null where the event alone does not know. */
       readonly certificate: string | null;
     };
-
-export type ErasedScope = 'thread' | 'family' | 'user' | 'inherited' | 'event';
 
 interface ArrivedMessage {
   readonly messageId: string;

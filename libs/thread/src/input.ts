@@ -6,7 +6,6 @@
 //       commit, if need be with a recorded refusal; the others may be refused without one, but only for a stable
 //       reason. (V3)
 import type { Content, DisplaySegment } from './content.ts';
-import type { ErasedScope } from './event.ts';
 import type { Limits, Policies } from './policy.ts';
 import type { LoadedToolset, RejectedToolset, WithheldTool } from './toolset.ts';
 
@@ -122,6 +121,9 @@ export interface CloseRequest {
   readonly id: string;
   readonly requestId: string;
 }
+
+/** What an erasure was asked for; `event`: a single event whose own content is gone. */
+export type ErasedScope = 'thread' | 'family' | 'user' | 'inherited' | 'event';
 
 /** The contents of this closed thread go, or those that it inherits. */
 export interface ContentErasure {

@@ -345,7 +345,7 @@ export interface paths {
         };
         /**
          * All erasures, the newest first
-         * @description Needs a key with the scope `tenant:admin`.
+         * @description Needs a key with the scope `read`.
          */
         get: operations["listErasures"];
         put?: never;
@@ -369,7 +369,7 @@ export interface paths {
         };
         /**
          * An erasure, with its certificate when it is done
-         * @description Needs a key with the scope `tenant:admin`.
+         * @description Needs a key with the scope `read`.
          */
         get: operations["getErasure"];
         put?: never;
@@ -894,7 +894,7 @@ export interface paths {
         post?: never;
         /**
          * Erase the contents of a closed thread with all below it; its log stays, and says so
-         * @description Needs a key with the scope `tenant:admin`.
+         * @description Needs a key with the scope `threads:write`.
          */
         delete: operations["deleteThread"];
         options?: never;
@@ -2742,7 +2742,10 @@ export interface components {
             certificate: components["schemas"]["ErasureCertificate"] | null;
             /** @description Its id: opaque, and sorted by time. */
             id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When it was asked for first.
+             */
             requested_at: string;
             /**
              * @description Whether the token is for this thread alone or for its family.
@@ -2754,6 +2757,7 @@ export interface components {
              * @enum {string}
              */
             state: "running" | "done";
+            /** @description A thread’s id, or `hmac:` and a keyed hash of the user’s id. */
             subject: string;
             /** @description How many threads it erases, once that is known. */
             threads: number;
@@ -7747,6 +7751,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "user_id": "user-7"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErasureRequest"];
             };
         };

@@ -102,6 +102,7 @@ describe('the OpenAPI document', () => {
       '/v1/agents/{name}',
       '/v1/api-keys/{id}',
       '/v1/choices/{chc}',
+      '/v1/erasures/{id}',
       '/v1/parked/{thread}',
       '/v1/schedules/{name}',
       '/v1/secrets/{name}',

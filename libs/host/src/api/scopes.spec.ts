@@ -6,7 +6,7 @@ import { allOperations } from './operations.ts';
 
 /** Read by administrators only. */
 const guardedReads = /^\/v1\/(api-keys|secrets|parked|audit)(\/|$)/;
-const threadRoutes = /^\/v1\/(threads|ui)(\/|$)/;
+const threadRoutes = /^\/v1\/(threads|ui)(\/|:|$)/;
 const answering = /^\/v1\/(choices(\/|:)|threads\/\{id\}\/choices\/)/;
 
 const exceptions: Readonly<Record<string, string>> = {

@@ -30,12 +30,12 @@ export function blobsContract(name: string, make: () => Promise<UnderTest<Blobs>
 
     it('what was removed is not there, and may be put again', async () => {
       const blobs = await opened.get();
-      const put = (tenant: string) => blobs.put(tenant, 'hash-6', Uint8Array.of(6), 'text/plain', 'thr_1');
+      const put = (tenant: string) => blobs.put(tenant, 'hash-6', Uint8Array.of(6), 'text/plain');
       await Promise.all([put('acme'), put('zenith')]);
       await blobs.remove('acme', 'hash-6');
       await blobs.remove('acme', 'hash-6');
-      expect(await blobs.get('acme', 'hash-6', 'thr_1')).toBeNull();
-      expect(await blobs.get('zenith', 'hash-6', 'thr_1')).not.toBeNull();
+      expect(await blobs.get('acme', 'hash-6')).toBeNull();
+      expect(await blobs.get('zenith', 'hash-6')).not.toBeNull();
       expect(await put('acme')).toBe(true);
     });
 

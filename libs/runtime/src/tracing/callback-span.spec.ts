@@ -25,6 +25,6 @@ it('inputs of callbacks are told from all others by their ids', () => {
   ];
   expect(ofCallbacks.filter((id) => !isOfCallback(id))).toEqual([]);
   const rest = Object.values(others).map((make) => make('one', 'two'));
-  expect(rest).toHaveLength(10);
+  expect(rest).toHaveLength(11);
   expect([...rest, 'c:01M8'].filter(isOfCallback)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // Erasures of contents: requests, answers and operations.
 import { z } from 'zod';
 import { id, listOf, listQuery, time } from '../field.ts';
-import { adminOfAll, operation } from '../operation.ts';
+import { adminOfAll, operation, readerOfAll, threadWriter } from '../operation.ts';
 
 export const erasureRequest = z.union([z.strictObject({ thread_id: id }), z.strictObject({ user_id: id })]).meta({
   id: 'ErasureRequest',
@@ -28,9 +28,9 @@ export const erasure = z
   .object({
     id: z.string(),
     scope: z.enum(['thread', 'family', 'user']),
-    subject: z.string(),
+    subject: z.string().meta({ description: 'A thread’s id, or `hmac:` and a keyed hash of the user’s id.' }),
     state: z.enum(['running', 'done']),
-    requested_at: time,
+    requested_at: time.meta({ description: 'When it was asked for first.' }),
     threads: z.int().meta({ description: 'How many threads it erases, once that is known.' }),
     certificate: certificate.nullable().meta({ description: 'Null until it is done.' }),
   })
@@ -57,7 +57,7 @@ export const erasureOperations = {
     path: '/v1/threads/{id}',
     tag: 'threads',
     summary: 'Erase the contents of a closed thread with all below it; its log stays, and says so',
-    access: adminOfAll,
+    access: threadWriter,
     audit: { action: 'erasure.requested', target: '{id}' },
     answers: { 202: erasure },
     problems: ['NOT_FOUND', 'THREAD_OPEN'],
@@ -68,7 +68,7 @@ export const erasureOperations = {
     path: '/v1/erasures',
     tag,
     summary: 'All erasures, the newest first',
-    access: adminOfAll,
+    access: readerOfAll,
     query: listQuery,
     answers: { 200: listOf(erasure) },
   }),
@@ -78,7 +78,7 @@ export const erasureOperations = {
     path: '/v1/erasures/{id}',
     tag,
     summary: 'An erasure, with its certificate when it is done',
-    access: adminOfAll,
+    access: readerOfAll,
     answers: { 200: erasure },
     problems: ['NOT_FOUND'],
   }),

@@ -227,6 +227,7 @@ export const examples: Readonly<Record<string, Example>> = {
       },
     },
   },
+  createErasure: { body: { user_id: 'user-7' } },
   createTenant: { body: { id: 'acme', name: 'Acme, Inc.', quotas: { requests_per_s: 50 } } },
   patchTenant: { body: { state: 'suspended' } },
   rerollApiKey: { body: { overlap_s: 3600 } },

@@ -4,7 +4,7 @@ import { allowedAt, noRoute } from './wrong-method.ts';
 describe('a path that no route takes', () => {
   it.each([
     ['/v1/agents', ['GET', 'HEAD', 'POST']],
-    ['/v1/agents/assistant', ['DELETE', 'GET', 'HEAD']],
+    ['/v1/agents/assistant', ['DELETE', 'GET', 'HEAD', 'PATCH']],
     ['/v1/threads/thr_1/messages', ['GET', 'HEAD', 'POST']],
     ['/v1/threads/thr_1/retry', ['POST']],
     ['/openapi.json', ['GET', 'HEAD']],

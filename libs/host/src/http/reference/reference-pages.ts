@@ -21,8 +21,14 @@ interface Parameter {
   readonly schema: Schema;
 }
 
-interface Content {
+interface Body {
   readonly schema: Schema;
+  readonly example?: unknown;
+}
+
+interface Answer {
+  /** Absent for a stream, which no schema describes. */
+  readonly schema?: Schema;
   readonly example?: unknown;
 }
 
@@ -32,11 +38,11 @@ interface Described {
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly (Parameter | { readonly $ref: string })[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Content>> };
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Body>> };
   readonly responses: Readonly<
     Record<
       string,
-      { readonly $ref?: string; readonly description: string; readonly content?: Readonly<Record<string, Content>> }
+      { readonly $ref?: string; readonly description: string; readonly content?: Readonly<Record<string, Answer>> }
     >
   >;
 }
@@ -179,7 +185,7 @@ function answerHtml(status: string, { $ref, description, content = {} }: Describ
       ${prose(description)}${Object.entries(content).map(
         ([mediaType, { schema, example }]) =>
           html`<p><code>${mediaType}</code></p>
-            ${schemaHtml(schema)}${exampleHtml(example)}`,
+            ${schema === undefined ? html`` : schemaHtml(schema)}${exampleHtml(example)}`,
       )}
     </dd>`;
 }

@@ -22,6 +22,7 @@ export const threadlessCollections: readonly string[] = [
     'user_credentials',
     'tenants',
     'agents',
+    'paused_agents',
     'tool_servers',
     'secrets',
     'api_keys',
