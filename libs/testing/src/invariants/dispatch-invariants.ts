@@ -72,15 +72,16 @@ export function noPostAfterRecordedRefusal({ history }: Reading): readonly strin
     .map((post) => `${post.toolCallId} was POSTed after its 4xx was recorded`);
 }
 
-/** I-09: no committed call is dropped silently: it was sent, or the log says why not. */
+/** I-09: no committed call is dropped silently: it was sent, or the log says why not. One may end while it is held. */
 export function noSilentDrop({ history, calls }: Reading): readonly string[] {
   if (history.unrest === null || history.handedOver === null) return [];
   const posted = new Set(history.posts.map((post) => post.toolCallId));
   const { handedOver } = history;
-  return [...calls].flatMap(([id, { invocation, settled }]) => {
+  return [...calls].flatMap(([id, { thread, invocation, settled }]) => {
     if (invocation === null || posted.has(id) || handedOver.has(id)) return [];
     const outcome = settled[0]?.outcome;
-    return outcome === 'interrupted' || outcome === 'denied'
+    const endedHeld = outcome === 'timed_out' && history.held.has(thread.key.thread);
+    return outcome === 'interrupted' || outcome === 'denied' || endedHeld
       ? []
       : [`${id} (${outcome ?? 'open'}) was never handed to the dispatcher`];
   });

@@ -163,6 +163,8 @@ export interface History {
   readonly wipes: readonly Wipe[];
   /** Calls whose dispatch was handed to the work bus; null when it was not observed. */
   readonly handedOver: ReadonlySet<string> | null;
+  /** Ids of threads whose agent was paused while they owed a call. */
+  readonly held: ReadonlySet<string>;
   /** Per tenant a text that only its own clients and tools ever use. */
   readonly canaries: Readonly<Record<string, string>>;
   /** Texts that must never be stored: callback tokens, credentials. */
@@ -188,6 +190,7 @@ export const emptyHistory: History = {
   slots: [],
   wipes: [],
   handedOver: null,
+  held: new Set(),
   canaries: {},
   secrets: [],
   unrest: null,

@@ -28,6 +28,8 @@ export interface Observation {
   /** An input that had been put aside was refused for good when its thread continued: no delivery reports this. */
   refusedInReplay(key: ThreadKey, inputId: string): void;
   handedOver(message: WorkTopics[keyof WorkTopics]): void;
+  /** By an agent that is paused. */
+  held(key: ThreadKey): void;
   applied(node: string, operation: Operation): void;
   post(node: string, post: Omit<ReceivedPost, 'lookedUpAt'>): void;
   notice(notice: ReceivedNotice): void;
@@ -63,6 +65,7 @@ export function createObservation(
   const streams: SeenStream[] = [];
   const slots: SlotStep[] = [];
   const wipes: Wipe[] = [];
+  const held = new Set<string>();
   const witnessed: Violation[] = [];
   const finalRefusals: { key: ThreadKey; inputId: string }[] = [];
   /** The inputs that were put aside, per process. */
@@ -120,6 +123,7 @@ export function createObservation(
       else refused(delivery);
     },
     refusedInReplay: (key, inputId) => void finalRefusals.push({ key, inputId }),
+    held: ({ thread }) => void held.add(thread),
     handedOver: ({ effect }) => {
       handed.add(effect.id);
       if (effect.do === 'InvokeTool') handed.add(effect.toolCallId);
@@ -177,6 +181,7 @@ export function createObservation(
       slots,
       wipes,
       handedOver: handed,
+      held,
       canaries: Object.fromEntries(tenants.map((tenant) => [tenant, `${tenant}-canary`])),
       secrets: [...tokens],
       unrest,

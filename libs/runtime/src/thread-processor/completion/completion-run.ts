@@ -4,6 +4,7 @@
 //   K1. `hold` keeps every delivery that led to this completion, until the input that ends it takes it over. (V1, V2)
 //   K2. After `abort` nothing of it becomes an input. After `expire` a failure does, whatever the model does.
 //   K3. A run that is taken over by another lane holds nothing of the lane before. (V6)
+//   K4. An orphaned run that is held back is over: the lane that owes its completion asks for it itself.
 import type { Retrying, ThreadKey } from '@dormouse/ports';
 import type { CompletionFailure, CompletionResult, Streamed } from '@dormouse/thread';
 import { Hold } from '../pay/held-deliveries.ts';
@@ -107,6 +108,7 @@ export class CompletionRun {
 
   answered(answer: CompletionEnd): void {
     if (this.state === 'aborted') return; // an aborted run gives no answer
+    if (answer === heldBack && this.isLeft) return void (this.state = 'aborted'); // (K4)
     this.state = 'answered';
     this.#kept = answer;
     this.#listener?.(answer);

@@ -152,6 +152,18 @@ describe('a completion of a paused agent', () => {
     expect(requests[0]?.signal.aborted).toBe(true);
   });
 
+  it('A6 K4 that is orphaned then is not adopted: its lane asks again', async () => {
+    let isPaused = false;
+    const holding = { ...notHeld, holdsAgent: () => Promise.resolve(isPaused) };
+    const { runner, run, clock, answers } = scene([hangs()], { holding });
+    await clock.advance(1_000);
+    runner.leave(run);
+    isPaused = true;
+    await clock.advance(2_000);
+    isPaused = false;
+    expect([runner.adopt(key, 'cmp_1', () => {}), answers]).toEqual([null, []]);
+  });
+
   it('A7 runs on where the store cannot say, and is looked at again', async () => {
     let isAway = false;
     const holdsAgent = (): Promise<boolean> =>

@@ -14,6 +14,9 @@ export interface Pauses {
 
 export const noPauses: Pauses = { start: () => {}, unrest: () => [] };
 
+/** Longer than any request is on its way. */
+const quietLooks = 10;
+
 export interface PausesDeps extends Pick<Stage, 'scheduler' | 'clock' | 'world' | 'counted'> {
   readonly random: Random;
   /** Runs against some living ingress; null when no answer came. */
@@ -29,11 +32,17 @@ interface Target {
 export function createPauses({ random, scheduler, clock, world, counted, ask }: PausesDeps): Pauses {
   const { registry } = world.durable;
   const paused = new Set<Target>();
+  let isAtWork = false;
 
   const targets = (): readonly Target[] => [
     ...registry.agents.map(({ tenant, name }) => ({ what: 'agent', tenant, name }) as const),
     ...[...registry.toolServers.values()].map(({ tenant, name }) => ({ what: 'tool server', tenant, name }) as const),
   ];
+
+  const isPaused = ({ what, tenant, name }: Target): boolean =>
+    what === 'agent'
+      ? registry.pausedAgents.get(tenant)?.has(name) === true
+      : registry.toolServers.get(`${tenant}:${name}`)?.paused === true;
 
   async function set({ what, tenant, name }: Target, isPaused: boolean): Promise<boolean> {
     const answer = await ask<unknown>((ingress) =>
@@ -55,6 +64,7 @@ export function createPauses({ random, scheduler, clock, world, counted, ask }: 
   }
 
   async function operate(): Promise<void> {
+    isAtWork = true;
     const all = targets();
     while (scheduler.now < faultsEndMs) {
       await clock.sleep(100 + random.below(1_200));
@@ -62,16 +72,24 @@ export function createPauses({ random, scheduler, clock, world, counted, ask }: 
       if (oldest !== undefined && random.chance(0.6)) await resume(oldest);
       else await pause(all);
     }
-    for (let [left] = paused; left !== undefined; [left] = paused) {
-      await resume(left);
-      await clock.sleep(100);
+    // A request that was given up may be carried out later: the operator looks until nothing is paused, and once more.
+    for (let quiet = 0; quiet < quietLooks; quiet += 1) {
+      for (const target of targets().filter(isPaused)) {
+        quiet = 0;
+        await set(target, false);
+      }
+      await clock.sleep(1_000);
     }
+    isAtWork = false;
   }
 
   return {
     start: () => void operate(),
     unrest: () => [
-      ...[...paused].map(({ what, name }) => `${what} ${name} is paused`),
+      ...(isAtWork ? ['the operator is at work'] : []),
+      ...targets()
+        .filter(isPaused)
+        .map(({ what, name }) => `${what} ${name} is paused`),
       ...[...registry.held.threads.values()].map(({ thread, by }) => `${thread} is held by ${by}`),
     ],
   };

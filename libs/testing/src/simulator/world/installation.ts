@@ -114,7 +114,7 @@ export function createInstallation(deps: InstallationDeps): Installation {
     const context: MutantContext = {
       node,
       clock,
-      ports: countingHolds(countingClaims(deps.world.ports(node, clock), deps.counted), deps.counted),
+      ports: watchedHolds(countingClaims(deps.world.ports(node, clock), deps.counted), deps),
       world: deps.world,
       random,
     };
@@ -164,9 +164,10 @@ function countingClaims(ports: MemoryPorts, counted: (path: string) => void): Me
   return { ...ports, ledger: { ...ports.ledger, claim } };
 }
 
-function countingHolds(ports: MemoryPorts, counted: (path: string) => void): MemoryPorts {
+function watchedHolds(ports: MemoryPorts, { counted, observation }: InstallationDeps): MemoryPorts {
   const hold: typeof ports.heldThreads.hold = (key, by) => {
     counted(`held by ${by.split(':')[0]}`);
+    if (by.startsWith('agent:')) observation.held(key);
     return ports.heldThreads.hold(key, by);
   };
   return { ...ports, heldThreads: { ...ports.heldThreads, hold } };
