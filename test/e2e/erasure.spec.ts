@@ -130,7 +130,14 @@ describe('a fork of a thread that is erased', () => {
       expect((await eventsOf(at, each)).at(-1)).toMatchObject(inherited);
       expect((await at.request('GET', `/v1/threads/${each}`)).json.status).toBe('idle');
     }
-    expect(foundIn(at.dataDir, source).filter((word) => word.startsWith('canary'))).toEqual([]);
+    expect(foundIn(at.dataDir, source)).toEqual(['label-source-user']); // whose the forks are
+    await at.request('POST', `/v1/threads/${fork}/messages`, { text: 'words of its own' });
+    const row = await eventually(async () => {
+      const { data } = (await at.request('GET', '/v1/threads')).json;
+      const found = data.find((each: { readonly id: string }) => each.id === fork);
+      return found.title === 'words of its own' && found;
+    });
+    expect(row.metadata).toEqual({});
     await verifies();
   });
 });

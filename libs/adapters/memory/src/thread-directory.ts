@@ -64,8 +64,10 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
       passage.write('directory.patch', nameOf(key), () => {
         const row = rows.get(nameOf(key));
         if (row === undefined) return null;
+        const { firstWords, ...rest } = row;
         const patched = {
-          ...row,
+          ...rest,
+          ...(firstWords === undefined || patch.firstWords === null ? {} : { firstWords }),
           ...(patch.title === undefined ? {} : { title: patch.title }),
           metadata: patch.metadata ?? row.metadata,
         };

@@ -367,6 +367,20 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       expect(await directory.patch(freshKey(), { title: 'nobody' })).toBeNull();
     });
 
+    it('R6: a patch takes first words back, and the row gets the next ones', async () => {
+      const directory = await opened.get();
+      const row = { ...rowOf({ title: 'Title' }), firstWords: 'inherited words' };
+      await directory.insert(row);
+      expect(await directory.patch(row, { title: 'Other' })).toEqual({ ...row, title: 'Other' });
+      const { firstWords: _, ...without } = row;
+      expect(await directory.patch(row, { firstWords: null })).toEqual({ ...without, title: 'Other' });
+      expect(await directory.get(row)).toEqual({ ...without, title: 'Other' });
+      await directory.project([
+        { ...row, status: 'idle', title: null, position: row.position + 1, firstWords: 'own words' },
+      ]);
+      expect(await directory.get(row)).toMatchObject({ title: 'Other', firstWords: 'own words' });
+    });
+
     it('an agent is used while a thread of it is not closed', async () => {
       const directory = await opened.get();
       const tenant = freshTenant();

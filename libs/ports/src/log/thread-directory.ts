@@ -110,6 +110,13 @@ export interface OpenOfTenant {
   readonly subscriptions: number;
 }
 
+/** Title and metadata set by a client; an erasure takes first words back. */
+export interface RowPatch {
+  readonly title?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly firstWords?: null;
+}
+
 export interface ThreadDirectory {
   /** Resolves when durable. `exists` when the thread id or the external id is taken, with the row that has it. */
   insert(
@@ -118,11 +125,7 @@ export interface ThreadDirectory {
   get(key: ThreadKey): Promise<ThreadRow | null>;
   /** Newest first, unless the filter says otherwise. */
   list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadRow>>;
-  /** Title and metadata set by a client. */
-  patch(
-    key: ThreadKey,
-    patch: { readonly title?: string | null; readonly metadata?: Readonly<Record<string, string>> },
-  ): Promise<ThreadRow | null>;
+  patch(key: ThreadKey, patch: RowPatch): Promise<ThreadRow | null>;
   /** The thread has this external id no more, if it had: it is closed, and another takes its place. */
   releaseExternalId(key: ThreadKey, externalId: string): Promise<void>;
   /** Batched and lazy; an older position never overwrites a newer one. */

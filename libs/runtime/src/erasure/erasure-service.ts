@@ -9,6 +9,7 @@
 //       removed, and what comes later is stored without content.
 //   R3. A thread that waits for an operator (parked) is erased as it is: it cannot take the event.
 //   R4. Several processes may work on one erasure: every step is the same for all, and one certificate is stored.
+//   R5. One that fails is begun again, and holds up no other.
 import {
   type Clock,
   type ErasureRecord,
@@ -49,7 +50,7 @@ export interface ErasureServiceDeps extends ErasureStores {
 }
 
 const lookEveryMs = 500;
-const atOnce = 10;
+const atOnce = 100;
 
 export function createErasureService(deps: ErasureServiceDeps): Service {
   const { erasures, log, stored, keyring, keyKeptMs, clock, logger } = deps;
@@ -141,6 +142,7 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
       return;
     }
     if (Number.isFinite(keyKeptMs) && clock.now() - erasure.keysErasedAt < keyKeptMs) return; // (R2)
+    await targets.removeInheritedLabels(tenant, rows);
     for (const row of rows) await empty(row, families);
     await remover.remove(
       tenant,
@@ -155,13 +157,20 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
       logger.info('erasure_done', { tenant, erasure: erasure.id, threads: rows.length });
   }
 
+  function report(error: unknown, { tenant, id }: Pick<ErasureRecord, 'tenant' | 'id'>): void {
+    const code = error instanceof Fault ? error.code : String(error);
+    logger.warn('erasure_failing', { code, tenant, erasure: id });
+  }
+
+  function unread(error: unknown): readonly ErasureRecord[] {
+    logger.warn('erasure_failing', { code: error instanceof Fault ? error.code : String(error) });
+    return [];
+  }
+
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
-      try {
-        for (const erasure of await erasures.running(atOnce)) if (!stopped.signal.aborted) await work(erasure);
-      } catch (error) {
-        logger.warn('erasure_failing', { code: error instanceof Fault ? error.code : String(error) });
-      }
+      for (const erasure of await erasures.running(atOnce).catch(unread))
+        if (!stopped.signal.aborted) await work(erasure).catch((error: unknown) => report(error, erasure)); // (R5)
       await clock.sleep(lookEveryMs, stopped.signal);
     }
   }

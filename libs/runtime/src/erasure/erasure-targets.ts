@@ -14,6 +14,11 @@ export interface ErasureTargets {
   /** Rows of threads that begin with the history of one of these, directly or by another fork. */
   forksOf(tenant: string, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]>;
   /**
+   * Removes what rows of forks have taken from the rows of these threads: first words, the title, and metadata that are
+   * the same in both.
+   */
+  removeInheritedLabels(tenant: string, rows: readonly ThreadRow[]): Promise<void>;
+  /**
    * Removes what these threads name of the payloads that belong to no family: of earlier releases, and of imports.
    * One that another thread names stays.
    */
@@ -90,7 +95,28 @@ export function createErasureTargets(ports: TargetPorts): ErasureTargets {
     }
   }
 
+  async function forksOf(tenant: string, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]> {
+    await placeAll(tenant);
+    const own = new Set(rows.map(({ thread }) => thread));
+    const forks = new Set<string>();
+    for (let of: readonly string[] = [...own]; of.length > 0;) {
+      const found = await restingThreads.forksOf(tenant, of);
+      of = found.filter((thread) => !own.has(thread) && !forks.has(thread));
+      for (const thread of of) forks.add(thread);
+    }
+    const found = await Promise.all([...forks].map((thread) => directory.get({ tenant, thread })));
+    return found.filter((row) => row !== null);
+  }
+
   return {
+    forksOf,
+    async removeInheritedLabels(tenant, rows) {
+      const erased = new Set(rows.flatMap(({ metadata }) => Object.entries(metadata).map(nameOfLabel)));
+      for (const fork of await forksOf(tenant, rows)) {
+        const own = Object.entries(fork.metadata).filter((label) => !erased.has(nameOfLabel(label)));
+        await directory.patch(fork, { title: null, firstWords: null, metadata: Object.fromEntries(own) });
+      }
+    },
     async rootsOfUser(tenant, user) {
       const rows: ThreadRow[] = [];
       for await (const row of rowsOfUser(tenant, user)) rows.push(row);
@@ -107,18 +133,6 @@ export function createErasureTargets(ports: TargetPorts): ErasureTargets {
         for await (const child of rowsOf(tenant, { parent: thread })) found.set(child.thread, child);
       return [...found.values()];
     },
-    async forksOf(tenant, rows) {
-      await placeAll(tenant);
-      const own = new Set(rows.map(({ thread }) => thread));
-      const forks = new Set<string>();
-      for (let of: readonly string[] = [...own]; of.length > 0;) {
-        const found = await restingThreads.forksOf(tenant, of);
-        of = found.filter((thread) => !own.has(thread) && !forks.has(thread));
-        for (const thread of of) forks.add(thread);
-      }
-      const found = await Promise.all([...forks].map((thread) => directory.get({ tenant, thread })));
-      return found.filter((row) => row !== null);
-    },
     async removeSharedBlobs(tenant, rows) {
       const shared = await sharedPayloads(tenant, rows);
       if (shared.size === 0) return;
@@ -127,3 +141,5 @@ export function createErasureTargets(ports: TargetPorts): ErasureTargets {
     },
   };
 }
+
+const nameOfLabel = ([name, value]: readonly [string, string]): string => JSON.stringify([name, value]);

@@ -18,7 +18,7 @@ export function sealedDirectory(directory: ThreadDirectory, { seal, families }: 
   const placeOf = (thread: string, part: 'opening' | 'words'): Place => ['row', thread, part];
   const nameOf = ({ tenant, thread }: ThreadKey): string => `${tenant}:${thread}`;
   /** Rows that have their first words. (R2) */
-  const worded = createBoundedMap<true>(rememberedMax);
+  const worded = createBoundedMap<boolean>(rememberedMax);
 
   async function sealedRow(row: ThreadRow): Promise<ThreadRow> {
     const { tenant, thread, family, opening, firstWords } = row;
@@ -80,6 +80,7 @@ export function sealedDirectory(directory: ThreadDirectory, { seal, families }: 
       return { ...page, data: await openedRows(tenant, page.data) };
     },
     async patch(key, patch) {
+      if (patch.firstWords === null) worded.set(nameOf(key), false);
       const row = await directory.patch(key, patch);
       return row && openedRow(row);
     },

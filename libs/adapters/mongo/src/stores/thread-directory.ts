@@ -130,13 +130,14 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
       );
       return pageOf(found.map(rowOf), page);
     },
-    patch: async (key, { title, metadata }) => {
+    patch: async (key, { title, metadata, firstWords }) => {
       const fields: Partial<ThreadDocument> = {
         ...(title === undefined ? {} : { title }),
         ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata), labels: labelsOf(metadata) }),
       };
       const row = { _id: idOf(key.tenant, key.thread), tenant: key.tenant };
       if (Object.keys(fields).length > 0) await server.write(() => threads.updateOne(row, { $set: fields }));
+      if (firstWords === null) await server.write(() => threads.updateOne(row, { $unset: { firstWords: 1 } }));
       return find(row);
     },
     releaseExternalId: async ({ tenant, thread }, externalId) => {

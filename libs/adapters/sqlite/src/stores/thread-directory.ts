@@ -9,6 +9,7 @@
 import {
   type OpenOfTenant,
   type ThreadCensus,
+  type RowPatch,
   type ThreadDirectory,
   type ThreadKey,
   type ThreadProjection,
@@ -46,6 +47,7 @@ const project =
   `opening = iif(?4 > 0, NULL, opening), first_words = ifnull(first_words, ?17), ${setWaits} WHERE tenant = ?5 AND thread = ?6 AND position <= ?4`;
 const touch = 'UPDATE threads SET thread = thread WHERE tenant = ? AND thread = ?';
 const setTitle = 'UPDATE threads SET title = ? WHERE tenant = ? AND thread = ?';
+const dropWords = 'UPDATE threads SET first_words = NULL WHERE tenant = ? AND thread = ?';
 const releaseExternalId = 'UPDATE threads SET external_id = NULL WHERE tenant = ? AND thread = ? AND external_id = ?';
 const setMetadata = 'UPDATE threads SET metadata = ? WHERE tenant = ? AND thread = ?';
 const selectRow = `SELECT ${readColumns} FROM threads WHERE tenant = ? AND thread = ?`;
@@ -219,10 +221,11 @@ function insertion(row: ThreadRow): readonly Statement[] {
     : [inserted, { sql: insertMetadata, parameters: [tenant, thread] }];
 }
 
-function patching(key: ThreadKey, patch: Parameters<ThreadDirectory['patch']>[1]): readonly Statement[] {
+function patching(key: ThreadKey, patch: RowPatch): readonly Statement[] {
   const parameters = [key.tenant, key.thread];
   const steps: Statement[] = [{ sql: touch, parameters }];
   if (patch.title !== undefined) steps.push({ sql: setTitle, parameters: [patch.title, ...parameters] });
+  if (patch.firstWords === null) steps.push({ sql: dropWords, parameters });
   if (patch.metadata !== undefined) {
     steps.push(
       { sql: deleteMetadata, parameters },
