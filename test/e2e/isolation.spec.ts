@@ -32,7 +32,8 @@ const table: Readonly<Record<string, Entry>> = {
   ]),
   ...of('own', ['aiSdkSend', 'aiSdkResume', 'aiSdkMessages', 'aiSdkStop', 'agUiRun', 'putSecret', 'signOut']),
   ...of('own', ['listAudit', 'exportAudit', 'getAuditKeys', 'batchThreads']),
-  ...of('absent', ['patchAgent']),
+  ...of('absent', ['patchAgent', 'createErasure', 'getErasure', 'deleteThread']),
+  ...of('own', ['listErasures']),
   ...of('absent', ['getAgent', 'getAgentVersion', 'deleteAgent', 'deleteSecret', 'getToolServer', 'patchToolServer']),
   ...of('absent', ['deleteToolServer', 'probeToolServer', 'tryTool', 'pauseToolServer', 'resumeToolServer']),
   ...of('absent', ['getThread', 'patchThread', 'forkThread', 'interruptThread', 'retryThread', 'closeThread']),
@@ -106,18 +107,21 @@ beforeAll(async () => {
   const source = (await a.request('POST', '/v1/sources', { ...sender, agent })).json;
   const timed = { name: 'schedule-of-a', cron: '0 9 * * *', message: canary, external_id: canary };
   await a.request('POST', '/v1/schedules', { ...timed, agent });
+  const gone = await openThread(a, agent);
+  const erasure = (await a.request('POST', '/v1/erasures', { thread_id: gone })).json;
+  await eventually(async () => (await a.request('GET', `/v1/erasures/${erasure.id}`)).json.state === 'done');
   const sha256 = createHash('sha256').update(large).digest('hex');
   ids = {
     ...{ agents: agent, versions: '1', secrets: 'secret-of-a', 'tool-servers': tools.name, threads: thread },
     ...{ parked: thread, 'tool-calls': choice.tool_call_id, subscriptions: choice.tool_call_id, choices: choice.id },
     ...{ schedules: schedule.id, blobs: sha256, tokens: token.id, 'api-keys': apiKey.id, tenants: 'tenant-a' },
-    sources: source.name,
+    ...{ sources: source.name, erasures: erasure.id },
     ...{ webhooks: webhook.id, deliveries: delivery.id },
     ...{ users: canary, credentials: tools.name },
     ...{ 'ai-sdk': agent, 'ag-ui': agent, '{agent}': `${canary}-chat` },
   };
   secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];
-  secrets = [...secrets, webhook.id, webhook.secret, delivery.id, source.url];
+  secrets = [...secrets, gone, erasure.id, webhook.id, webhook.secret, delivery.id, source.url];
   before = await estateOfA();
 });
 afterAll(async () => {
@@ -143,6 +147,7 @@ const bodies = (): Readonly<Record<string, unknown>> => ({
   openThread: { agent: ids['agents'], external_id: `${canary}-chat`, if_exists: 'return' },
   decideBatch: { decisions: [{ id: ids['choices'], decision: 'allow' }] },
   forkThread: { position: 1 },
+  createErasure: { thread_id: ids['threads'] },
   tryTool: { operation: 'work', arguments: {} },
   dropParked: { input: 'c:1' },
   patchToolServer: { forward_user_id: true },

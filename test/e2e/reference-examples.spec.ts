@@ -107,6 +107,8 @@ it('is taken and answered as it is shown', async () => {
   await send('assignChoice', [choice]);
   await send('createAnswerLink', [choice]);
   await send('answerChoice', [asking, choice]);
+  await openThread(at, 'weather', { user_id: 'user-7' });
+  await send('createErasure');
   const clock = await at.request('POST', '/v1/dev/clock', { advance_ms: 1 });
   if (clock.status !== 404) await send('advanceClock');
   else sent.add('advanceClock'); // only the standalone topology has it

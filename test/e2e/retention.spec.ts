@@ -39,7 +39,7 @@ function inFile(sql: string): readonly unknown[] {
   return rows.flatMap((row) => Object.values(row));
 }
 
-/** Hashes of all that are stored. */
+/** Names of all that are stored. */
 const blobs = (): readonly unknown[] => inFile('SELECT sha256 FROM blobs');
 
 /** Of the database, its log included. */
@@ -56,7 +56,7 @@ describe('threads at rest', () => {
     const [idle, closed] = [await openThread(at), await openThread(at, 'assistant', { external_id: 'order-7' })];
     await say(at, idle, large);
     const blob = (await eventsOf(at, idle)).find(({ type }) => type === 'message_accepted').content[0].blob;
-    expect(blobs()).toEqual([blob]);
+    expect(blobs()).toEqual([`${blob}/${idle}`]); // of its family
     await say(at, closed, 'Hello');
     await at.request('POST', `/v1/threads/${closed}/close`);
     await rested(31, [idle, closed]);
