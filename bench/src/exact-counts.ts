@@ -7,7 +7,7 @@
 //        beyond the commits is one, except for the few in which collected writes found no other to join: hence the
 //        rounding. The raw number of transactions is reported beside it.
 //   B17. A read in a slice is one that the thread-processor makes of a thread: not its check of the timers once a
-//        second, nor of a tenant's state twice a second.
+//        second, nor of a tenant's state and its paused agents twice a second.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -145,7 +145,7 @@ export async function countTurns(
 const byWriter = (statement: string): boolean => statement.startsWith('writer: ');
 /** (B17) */
 const isInSlice = (statement: string): boolean =>
-  statement.startsWith('thread-processor: ') && !/FROM (timers|tenants)\b/.test(statement);
+  statement.startsWith('thread-processor: ') && !/FROM (timers|tenants|paused_agents)\b/.test(statement);
 const isRead = (sql: string): boolean => sql.startsWith('SELECT');
 const sqlOf = (statement: string): string => statement.slice(statement.indexOf(': ') + 2);
 const round = (value: number): number => Math.round(value * 1_000) / 1_000;

@@ -122,7 +122,7 @@ beforeAll(async () => {
   };
   secrets = [canary, thread, choice.id, choice.tool_call_id, token.id, schedule.id, apiKey.id, tools.url];
   secrets = [...secrets, gone, erasure.id, webhook.id, webhook.secret, delivery.id, source.url];
-  before = await estateOfA();
+  before = await eventually(settledEstate);
 });
 afterAll(async () => {
   await tools.close();
@@ -178,6 +178,14 @@ const changing = new Set([
   'getSession',
 ]);
 const timed = /"(waiting|instance)":"[^"]*"/g;
+
+/** Rows of threads are written a little after their commits. */
+async function settledEstate(): Promise<Readonly<Record<string, string>> | false> {
+  const first = await estateOfA();
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const second = await estateOfA();
+  return JSON.stringify(first) === JSON.stringify(second) ? second : false;
+}
 
 /** What A can read with its own key, by operation: its thread's commits are a chain of hashes. */
 async function estateOfA(): Promise<Readonly<Record<string, string>>> {
