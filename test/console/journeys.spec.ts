@@ -327,6 +327,12 @@ describe('the rest', () => {
     await keys.getByRole('button', { name: 'Make key' }).click();
     const made = (await keys.getByText(/^dmk_/).textContent()) ?? '';
     expect((await system.runtime.request('GET', '/v1/agents', undefined, { key: made })).status).toBe(200);
+    await expect
+      .poll(async () => {
+        const { data } = (await system.runtime.request('GET', '/v1/api-keys')).json;
+        return data.find((key: { readonly name: string }) => key.name === 'laptop')?.last_used_at ?? null;
+      })
+      .not.toBeNull(); // it is written after the answer
     await page.reload();
     await keys
       .getByRole('listitem')

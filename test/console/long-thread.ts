@@ -37,7 +37,7 @@ function longer(real: readonly Commit[], events: number): readonly Commit[] {
   let version = chain.reduce((sum, { count }) => sum + count, 0);
   let prev = chain.at(-1)?.hash ?? '';
   for (let repeat = 1; version < events; repeat += 1) {
-    const bodies = turn.map(({ body }) => openCommit({ body: renamed(body, repeat) } as Commit));
+    const bodies = turn.map((commit) => openCommit({ ...commit, body: renamed(commit.body, repeat) }));
     const last = turn.at(-1) ?? real[0];
     if (last === undefined) throw new Error('the real thread has no commit');
     const { tenant, thread, at, nonce } = last;
