@@ -63,7 +63,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   it('an installation in order has no failure', () => {
     const { code, findings, found } = doctor();
     expect(findings.map(({ check }) => check)).toEqual([
-      'topics',
+      ...['keys', 'topics'],
       ...['inputs', 'dispatches', 'notices'].map((topic) => `lag of ${topic}`),
       ...['database', 'clock', 'redis', 'disk'],
     ]);

@@ -15,6 +15,7 @@ import { readScrape } from '../metrics/prometheus-text.ts';
 import { withServices } from '../services/needed-services.ts';
 import { type AnotherProcess, startAnother } from './another-process.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
+import { documentCount } from './stored-bytes.ts';
 
 /** A provider whose refresh tokens are good once. It is slow, so that the others ask while it is asked. */
 const provider = { good: new Map<string, string>(), asked: [] as string[] };
@@ -118,44 +119,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     });
   });
 
-  describe('five ingress gateways', () => {
-    it('R1 seal each value again once, and what they have sealed opens without the old key', async () => {
-      const values = 40;
-      for (let nth = 0; nth < values; nth += 1)
-        await at.request('PUT', `/v1/secrets/raced_${nth}`, { value: `value-${nth}`, origins: [tools.url] });
-      const before = Number(await sealedCount());
-      const oldKey = readFileSync(join(at.directory, 'master-key'), 'utf8').trim();
-      const newKey = randomBytes(32).toString('hex');
-      const both = { DORMOUSE_MASTER_KEY: `${newKey}@2020-01-01T00:00:00Z,${oldKey}` };
-      for (let nth = 0; nth < 5; nth += 1) others.push(await startAnother('ingress-gateway', at, urls, both));
-      const reseal = ({ url }: AnotherProcess) => request(url, at.key, 'POST', '/v1/master-key/reseal');
-      const answers = await Promise.all(others.map(reseal));
-      expect(answers.map(({ status }) => status)).toEqual(others.map(() => 200));
-      const resealed = answers.reduce((sum, { json }) => sum + (json.resealed as number), 0);
-      expect(resealed).toBe(before);
-      expect(answers.filter(({ json }) => json.resealed > 0).length).toBeGreaterThanOrEqual(1);
-      const again = await Promise.all(others.map(reseal));
-      expect(again.map(({ json }) => [json.done, json.resealed, json.unreadable])).toEqual(
-        others.map(() => [true, 0, []]),
-      );
-      await endOthers();
-      const alone = { DORMOUSE_MASTER_KEY: `${newKey}@2020-01-01T00:00:00Z` };
-      const last = await startAnother('tool-dispatcher', at, urls, alone);
-      others.push(last);
-      expect(last.output()).toContain('ready tool-dispatcher');
-      await endOthers();
-    });
-
-    /** Values that are sealed in this database: secrets, and the credentials of users. */
-    async function sealedCount(): Promise<number> {
-      const secrets = (await at.request('GET', '/v1/secrets?limit=200')).json.data.length;
-      const users = await Promise.all(
-        ['warm', 'gina', 'hugo'].map(async (user) => (await at.request('GET', `/v1/users/${user}/credentials`)).json),
-      );
-      return secrets + users.reduce((sum, { data }) => sum + data.length, 0);
-    }
-  });
-
+  // Before the master key is another one.
   describe('two ingress gateways', () => {
     it('F1 F2 fire each time of a schedule once', async () => {
       others.push(await startAnother('ingress-gateway', at, urls));
@@ -186,5 +150,44 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       expect(new Set(all.map((each) => each.split(' ')[0]))).toEqual(new Set(names));
       await endOthers();
     });
+  });
+
+  describe('five ingress gateways', () => {
+    it('R1 seal each value again once, and what they have sealed opens without the old key', async () => {
+      const values = 40;
+      for (let nth = 0; nth < values; nth += 1)
+        await at.request('PUT', `/v1/secrets/raced_${nth}`, { value: `value-${nth}`, origins: [tools.url] });
+      const before = await sealedCount();
+      const oldKey = readFileSync(join(at.directory, 'master-key'), 'utf8').trim();
+      const newKey = randomBytes(32).toString('hex');
+      const both = { DORMOUSE_MASTER_KEY: `${newKey}@2020-01-01T00:00:00Z,${oldKey}` };
+      for (let nth = 0; nth < 5; nth += 1) others.push(await startAnother('ingress-gateway', at, urls, both));
+      const reseal = ({ url }: AnotherProcess) => request(url, at.key, 'POST', '/v1/master-key/reseal');
+      const answers = await Promise.all(others.map(reseal));
+      expect(answers.map(({ status }) => status)).toEqual(others.map(() => 200));
+      const resealed = answers.reduce((sum, { json }) => sum + (json.resealed as number), 0);
+      expect(resealed).toBe(before);
+      expect(answers.filter(({ json }) => json.resealed > 0).length).toBeGreaterThanOrEqual(1);
+      const again = await Promise.all(others.map(reseal));
+      expect(again.map(({ json }) => [json.done, json.resealed, json.unreadable])).toEqual(
+        others.map(() => [true, 0, []]),
+      );
+      await endOthers();
+      const alone = { DORMOUSE_MASTER_KEY: `${newKey}@2020-01-01T00:00:00Z` };
+      const last = await startAnother('tool-dispatcher', at, urls, alone);
+      others.push(last);
+      expect(last.output()).toContain('ready tool-dispatcher');
+      await endOthers();
+    });
+
+    /** Values that are sealed in this database: secrets, the credentials of users, and the keys of families. */
+    async function sealedCount(): Promise<number> {
+      const secrets = (await at.request('GET', '/v1/secrets?limit=200')).json.data.length;
+      const users = await Promise.all(
+        ['warm', 'gina', 'hugo'].map(async (user) => (await at.request('GET', `/v1/users/${user}/credentials`)).json),
+      );
+      const families = await documentCount(urls, at, 'family_keys');
+      return secrets + families + users.reduce((sum, { data }) => sum + data.length, 0);
+    }
   });
 });
