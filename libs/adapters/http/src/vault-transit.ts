@@ -40,7 +40,9 @@ export function createVaultTransit(options: VaultTransitOptions): KeyManagement 
 
   /** (V1) */
   async function token(): Promise<string> {
-    const text = await readFile(tokenFile, 'utf8').catch(() => '');
+    const text = await readFile(tokenFile, 'utf8').catch((cause: unknown) => {
+      throw new Fault('KMS_REFUSED', 'The file that DORMOUSE_VAULT_TOKEN_FILE names cannot be read.', { cause });
+    });
     const read = text.trim();
     if (!/^[\x21-\x7e]+$/.test(read))
       throw new Fault('KMS_REFUSED', 'The file that DORMOUSE_VAULT_TOKEN_FILE names has no token.');

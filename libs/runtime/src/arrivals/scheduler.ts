@@ -15,6 +15,7 @@ import { createSharedRoom } from '@dormouse/collections';
 import { type Clock, Fault, type Logger, type Schedules, type TenantSchedule } from '@dormouse/ports';
 import { timesUpTo } from '@dormouse/thread';
 import { nameOfText } from '../ingress-gateway/access/client-id.ts';
+import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 import type { TenantRecords } from '../tenants/tenant-records.ts';
 import { nextTime } from '../thread-processor/rules/next-time.ts';
@@ -37,7 +38,6 @@ const refusedLookMs = 60_000;
 
 export function createScheduler({ schedules, records, deliver, clock, logger }: SchedulerDeps): Service {
   const stopped = new AbortController();
-  let running: Promise<void> = Promise.resolve();
 
   async function look(): Promise<void> {
     const room = createSharedRoom(lookedAtMax);
@@ -117,23 +117,10 @@ export function createScheduler({ schedules, records, deliver, clock, logger }: 
     });
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await look().catch((error: unknown) =>
-        logger.warn('schedules_failing', { code: error instanceof Fault ? error.code : String(error) }),
-      );
-      await clock.sleep(lookEveryMs, stopped.signal);
-    }
-  }
+  const lookSafely = (): Promise<void> =>
+    look().catch((error: unknown) =>
+      logger.warn('schedules_failing', { code: error instanceof Fault ? error.code : String(error) }),
+    );
 
-  return {
-    start() {
-      running = run();
-      return Promise.resolve();
-    },
-    async stop() {
-      stopped.abort();
-      await running;
-    },
-  };
+  return createRepeatedService({ clock, stopped, everyMs: lookEveryMs }, lookSafely);
 }

@@ -23,6 +23,7 @@ import { inputIds } from '@dormouse/thread';
 import type { AuditSigner } from '../audit/audit-api.ts';
 import { inputIdOf, nameOfText, publicId } from '../ingress-gateway/access/client-id.ts';
 import type { FamilyKeyring } from '../sealed/family-keyring.ts';
+import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 import { certificateOf } from './certificate.ts';
 import { emptied } from './emptied-log.ts';
@@ -57,7 +58,6 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
   const { contentEraser, remover, userCredentials, parked, inputs, sealer, signer } = deps;
   const targets = createErasureTargets(deps);
   const stopped = new AbortController();
-  let running: Promise<void> = Promise.resolve();
 
   /** Notes the roots, before anything that they are found by is removed. (R1) */
   async function noted(erasure: ErasureRecord): Promise<ErasureRecord | null> {
@@ -167,22 +167,10 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
     return [];
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      for (const erasure of await erasures.running(atOnce).catch(unread))
-        if (!stopped.signal.aborted) await work(erasure).catch((error: unknown) => report(error, erasure)); // (R5)
-      await clock.sleep(lookEveryMs, stopped.signal);
-    }
+  async function look(): Promise<void> {
+    for (const erasure of await erasures.running(atOnce).catch(unread))
+      if (!stopped.signal.aborted) await work(erasure).catch((error: unknown) => report(error, erasure)); // (R5)
   }
 
-  return {
-    start() {
-      running = run();
-      return Promise.resolve();
-    },
-    async stop() {
-      stopped.abort();
-      await running;
-    },
-  };
+  return createRepeatedService({ clock, stopped, everyMs: lookEveryMs }, look);
 }

@@ -25,6 +25,7 @@ import {
 import { createBoundedMap } from '@dormouse/collections';
 import type { Auditor } from '../audit/auditor.ts';
 import { beginningOf } from '../ingress-gateway/read/thread-beginning.ts';
+import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 import type { TenantLimits } from '../tenants/tenant-limits.ts';
 import { trimAudit } from './audit-trimming.ts';
@@ -68,7 +69,6 @@ export function createRetention(deps: RetentionDeps): Service {
   /** Where the next pass goes on, by tenant and list. (R1) */
   const places = createBoundedMap<RestingRoot | null>(placesMax);
   let auditsAt: number | null = null;
-  let running: Promise<void> = Promise.resolve();
 
   async function pass(): Promise<void> {
     const isAuditTime = isDue(auditsAt, clock.now());
@@ -159,23 +159,11 @@ export function createRetention(deps: RetentionDeps): Service {
     }
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await claimedPass().catch((error: unknown) => failing('', error));
-      await clock.sleep(passEveryMs, stopped.signal);
-    }
+  async function look(): Promise<void> {
+    await claimedPass().catch((error: unknown) => failing('', error));
   }
 
-  return {
-    start() {
-      running = run();
-      return Promise.resolve();
-    },
-    async stop() {
-      stopped.abort();
-      await running;
-    },
-  };
+  return createRepeatedService({ clock, stopped, everyMs: passEveryMs }, look);
 }
 
 /** Also after a clock was set back. */

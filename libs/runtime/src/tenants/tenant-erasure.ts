@@ -16,6 +16,7 @@ import {
   type TenantRecord,
   type Tenants,
 } from '@dormouse/ports';
+import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 
 const lookEveryMs = 5_000;
@@ -32,7 +33,6 @@ export interface TenantErasureDeps {
 
 export function createTenantErasure({ tenants, eraser, clock, logger, lateWritersMs }: TenantErasureDeps): Service {
   const stopped = new AbortController();
-  let running: Promise<void> = Promise.resolve();
 
   async function erase(tenant: TenantRecord): Promise<void> {
     const sinceMs = clock.now() - (tenant.deletedAt ?? 0);
@@ -45,25 +45,13 @@ export function createTenantErasure({ tenants, eraser, clock, logger, lateWriter
       logger.info('tenant_erased', { tenant: tenant.id }); // (R3)
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      try {
-        for (const tenant of await tenants.deleting()) if (!stopped.signal.aborted) await erase(tenant);
-      } catch (error) {
-        logger.warn('tenant_erasure_failing', { code: error instanceof Fault ? error.code : String(error) }); // (R2)
-      }
-      await clock.sleep(lookEveryMs, stopped.signal);
+  async function look(): Promise<void> {
+    try {
+      for (const tenant of await tenants.deleting()) if (!stopped.signal.aborted) await erase(tenant);
+    } catch (error) {
+      logger.warn('tenant_erasure_failing', { code: error instanceof Fault ? error.code : String(error) }); // (R2)
     }
   }
 
-  return {
-    start() {
-      running = run();
-      return Promise.resolve();
-    },
-    async stop() {
-      stopped.abort();
-      await running;
-    },
-  };
+  return createRepeatedService({ clock, stopped, everyMs: lookEveryMs }, look);
 }

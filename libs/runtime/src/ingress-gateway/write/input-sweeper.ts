@@ -13,6 +13,7 @@ import {
   type ThreadDirectory,
   type ThreadKey,
 } from '@dormouse/ports';
+import { createRepeatedService } from '../../repeated-service.ts';
 import type { Service } from '../../service.ts';
 
 export interface InputSweeperPorts {
@@ -32,7 +33,6 @@ export function createInputSweeper(ports: InputSweeperPorts): Service {
   const { directory, parked, bus, clock, failed } = ports;
   const stopped = new AbortController();
   const waking = new Set<string>();
-  let running: Promise<void> = Promise.resolve();
 
   async function sweepOpenings(): Promise<void> {
     for (const row of await directory.stuckOpenings(clock.now() - stuckAfterMs, sweptMax)) {
@@ -58,24 +58,12 @@ export function createInputSweeper(ports: InputSweeperPorts): Service {
     }
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await sweepOpenings().catch(failed);
-      await sweepReplays().catch(failed);
-      await clock.sleep(sweepEveryMs, stopped.signal);
-    }
+  async function look(): Promise<void> {
+    await sweepOpenings().catch(failed);
+    await sweepReplays().catch(failed);
   }
 
-  return {
-    start() {
-      running = run();
-      return Promise.resolve();
-    },
-    async stop() {
-      stopped.abort();
-      await running;
-    },
-  };
+  return createRepeatedService({ clock, stopped, everyMs: sweepEveryMs }, look);
 }
 
 const nameOf = ({ tenant, thread }: ThreadKey): string => `${tenant}:${thread}`;
