@@ -31,7 +31,7 @@ import {
 } from '@dormouse/ports';
 import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faultOf, unavailable } from './kafka-client.ts';
+import { faultOf, soonAgain, unavailable } from './kafka-client.ts';
 import {
   epochOf,
   fetchOf,
@@ -245,7 +245,7 @@ class TopicConsumer implements GroupConsumer {
       heartbeatInterval: Math.max(100, Math.floor(sessionTimeoutMs / 10)),
       maxWaitTimeInMs: 200,
       allowAutoTopicCreation: false,
-      retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 8, restartOnFailure: async () => false },
+      retry: { ...soonAgain, restartOnFailure: async () => false },
       partitionAssigners: [
         stickyAssigner(() => ({ generation: this.#membership?.generationId ?? -1, owned: [...this.#claims.keys()] }), {
           leaving: () => this.#leave(),

@@ -13,6 +13,9 @@ export interface ClientOptions {
   readonly logger: Logger;
 }
 
+/** kafkajs doubles the time between two attempts: a moved leader is found after milliseconds, an ended one within 3 s. */
+export const soonAgain = { initialRetryTime: 25, maxRetryTime: 250, retries: 16 };
+
 export function createClient(options: ClientOptions): Kafka {
   const { brokers, clientId, ssl, sasl, logger } = options;
   const config: KafkaConfig = {
@@ -20,7 +23,7 @@ export function createClient(options: ClientOptions): Kafka {
     clientId,
     connectionTimeout: 3_000,
     requestTimeout: 15_000,
-    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
+    retry: soonAgain,
     socketFactory: undelayedSocket,
     logLevel: logLevel.ERROR,
     logCreator: () => saidOnce(logger),

@@ -156,7 +156,7 @@ type Prototype = Record<string, unknown>;
 const pendingCheckMs = 10;
 const fetchVersionOfFollowers = '11';
 /** Between two look-ups of a leader. */
-const leaderLookAgainMs = 50;
+const leaderLookAgainMs = 25;
 
 /** The first 16 digits of SHA-256 of each method as it was when this was written. (P1) */
 const known: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ import { createBrokerProbe } from './broker-probe.ts';
 import { type GroupConsumer, type GroupHandlers, joinGroup } from './group-consumer.ts';
 import { groupLagOf, type GroupLag } from './group-lags.ts';
 import { type BusIdentity, clusterName, marksUnder, putMark } from './installation-mark.ts';
-import { createClient, faultOf } from './kafka-client.ts';
+import { createClient, faultOf, soonAgain } from './kafka-client.ts';
 import { createInputBus } from './kafka-input-bus.ts';
 import { createWorkBus } from './kafka-work-bus.ts';
 import { createRecordSender } from './record-sender.ts';
@@ -103,7 +103,7 @@ export async function openKafka(options: KafkaOptions): Promise<KafkaBus> {
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
     createPartitioner: () => partitionGiven,
-    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 6 },
+    retry: soonAgain,
   });
   try {
     await producer.connect();
