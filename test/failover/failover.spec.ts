@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import mongoose from 'mongoose';
 import { expect, it, type TestContext } from 'vitest';
 import type { ChaosCluster } from '../chaos/chaos-cluster.ts';
 import { type ReplicatedRedis, startClusteredRedis, startSentinels } from '../services/redis/several-servers.ts';
@@ -11,6 +12,7 @@ import { type RunningService, ServerMissing, type StartOptions } from '../servic
 import { serviceCache } from '../services/service-cache.ts';
 import { type FailoverOrder, type FailoverReport, runFailover } from './run-failover.ts';
 
+const { MongoClient } = mongoose.mongo;
 const inStepWithinMs = 180_000;
 /** Longer than a session of Kafka's, and than that of a broker. */
 const silentMs = 10_000;
@@ -19,6 +21,8 @@ const messagesMin = 200;
 const diskBytes = 268_435_456;
 /** Room for what PostgreSQL has when it starts, and for the log of a run between two checkpoints. */
 const storeDiskBytes = 805_306_368;
+/** More than the store's log of writes takes in files that it has already, and less than the volume has room for before it is full. */
+const logBytesMax = 134_217_728;
 
 /** Of a run in which nothing was lost or doubled, and every turn ended; skipped where a server is missing. */
 async function survived(context: TestContext, order: FailoverOrder): Promise<FailoverReport> {
@@ -89,6 +93,7 @@ it('I-01 I-03 I-05 I-07 I-10 I-24 a store whose volume is full under load, then 
       const { mongo } = cluster.servers;
       say('its volume is full');
       disk?.fill();
+      expect(await refusal(mongo.url)).not.toBeNull();
       await sleep(silentMs);
       say('there is room again');
       disk?.makeRoom();
@@ -109,6 +114,21 @@ it('I-01 I-03 I-05 I-07 I-10 I-24 a store whose volume is full under load, then 
     },
   });
 });
+
+/** Why the store takes no more: it does once its log of writes has no room left. Null where it takes everything. */
+async function refusal(url: string): Promise<string | null> {
+  const client = await MongoClient.connect(url, { serverSelectionTimeoutMS: silentMs });
+  const bytes = Buffer.alloc(1_048_576, 1);
+  try {
+    for (let stored = 0; stored < logBytesMax; stored += bytes.length)
+      await client.db('full').collection('probe').insertOne({ bytes }, { timeoutMS: silentMs });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    await client.close();
+  }
+}
 
 function isRunning(pid: number): boolean {
   try {
