@@ -1,8 +1,8 @@
 // What every store of erasures guarantees. E1, E2, E3: ports/stores/erasures.ts
-import { tenantId, type TenantId } from '../index.ts';
+import type { TenantId } from '../index.ts';
 import { describe, expect, it } from 'vitest';
 import type { ErasureRecord, Erasures } from '../stores/erasures.ts';
-import { freshKey, freshTenant } from './samples.ts';
+import { freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 export function erasuresContract(name: string, make: () => Promise<UnderTest<Erasures>>): void {
@@ -33,18 +33,18 @@ export function erasuresContract(name: string, make: () => Promise<UnderTest<Era
 
     it('E3: pages have the newest first, of one tenant; those that are not done are found for all', async () => {
       const erasures = await opened.get();
-      const [ours, theirs] = [freshKey().thread, freshKey().thread];
-      await erasures.insert(of(tenantId(theirs), 'ers_0', 5));
+      const [ours, theirs] = [freshTenant(), freshTenant()];
+      await erasures.insert(of(theirs, 'ers_0', 5));
       for (const [id, at] of [
         ['ers_a', 1],
         ['ers_b', 2],
         ['ers_c', 2],
         ['ers_d', 3],
       ] as const)
-        await erasures.insert(of(tenantId(ours), id, at));
-      const first = await erasures.list(tenantId(ours), { limit: 3, cursor: null });
+        await erasures.insert(of(ours, id, at));
+      const first = await erasures.list(ours, { limit: 3, cursor: null });
       expect(first.data.map(({ id }) => id)[0]).toBe('ers_d');
-      const rest = await erasures.list(tenantId(ours), { limit: 3, cursor: first.nextCursor });
+      const rest = await erasures.list(ours, { limit: 3, cursor: first.nextCursor });
       expect([...first.data, ...rest.data].map(({ id }) => id).toSorted()).toEqual([
         'ers_a',
         'ers_b',
@@ -53,7 +53,7 @@ export function erasuresContract(name: string, make: () => Promise<UnderTest<Era
       ]);
       expect([...first.data, ...rest.data].at(-1)?.id).toBe('ers_a');
       expect(rest.nextCursor).toBeNull();
-      const seen = of(tenantId(ours), 'ers_a', 1);
+      const seen = of(ours, 'ers_a', 1);
       expect(await erasures.replace({ ...seen, certificate: '{}' }, seen)).toBe(true);
       const running = (await erasures.running(1_000)).filter(({ tenant }) => [ours, theirs].includes(tenant));
       expect(running.map(({ id }) => id).toSorted()).toEqual(['ers_0', 'ers_b', 'ers_c', 'ers_d']);
