@@ -11,7 +11,7 @@ import { atEndOfTick } from '@dormouse/collections';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { openSqlite } from '@dormouse/adapter-sqlite';
-import { type Append } from '@dormouse/ports';
+import { type Append, tenantId } from '@dormouse/ports';
 import { sealCommit } from '@dormouse/runtime';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { fastify } from 'fastify';
@@ -60,7 +60,7 @@ function next(thread: Thread, decided: readonly Decided[]): Append {
     events.map((event): RecordedEvent => ({ ...event, turnId, cause: { kind: 'message', id: input } })),
   );
   const commit = sealCommit({
-    key: { tenant: 'floor', thread: thread.id },
+    key: { tenant: tenantId('floor'), thread: thread.id },
     version: thread.version,
     inputs: decided.map(({ input }) => input),
     at: Date.now(),

@@ -1,10 +1,11 @@
 // The clients of all tenants, in a thread of their own: messages at a fixed rate, one tenant after the other, each over
 // its threads. A message that is not answered is sent again under its key, like any client's.
+import type { TenantId } from '@dormouse/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 
 export interface TenantUnderLoad {
-  readonly id: string;
+  readonly id: TenantId;
   readonly key: string;
   readonly threads: readonly string[];
 }
@@ -19,7 +20,7 @@ export interface LoadOrder {
 }
 
 export interface SentMessage {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   /** `msg_…`; null without a 2xx. */
   readonly id: string | null;

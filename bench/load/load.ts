@@ -1,6 +1,7 @@
 // `npm run bench:load`: many tenants at once, at a fixed rate, on one machine; then the checkers of the promises over
 // the logs of all threads. Figures: how long an acknowledgement took beside what the store takes for a write by itself,
 // and how long a turn took. Every process of it, the clients included, shares the same few cores.
+import { tenantId, type TenantId } from '@dormouse/ports';
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -75,9 +76,9 @@ async function start({ topology }: LoadOptions): Promise<Started> {
 }
 
 async function run(options: LoadOptions): Promise<LoadResult> {
-  const tenantOfThread = new Map<string, string>();
+  const tenantOfThread = new Map<string, TenantId>();
   const tools = await startRecordingToolServer(options.toolMs, {
-    tenantOf: (thread) => tenantOfThread.get(thread) ?? 'none',
+    tenantOf: (thread) => tenantOfThread.get(thread) ?? tenantId('none'),
     pauseMs: () => options.toolMs,
   });
   const model = await startSlowModel(options.modelMs);
@@ -126,7 +127,7 @@ async function makeTenant(
   at: System,
   about: { readonly nth: number; readonly options: LoadOptions; readonly model: string; readonly tools: string },
 ): Promise<TenantUnderLoad> {
-  const id = `load-${about.nth}`;
+  const id = tenantId(`load-${about.nth}`);
   const made = await at.request('POST', '/v1/tenants', { id }, { key: platformKey });
   if (made.status !== 201) throw new Error(`a tenant was answered ${made.status}: ${made.text}`);
   const key = made.json.key as string;

@@ -4,7 +4,9 @@
 // Invariants:
 //   B41. The partitioner is the product's own function, called with the keys that the product hashes.
 //   B42. A thread of a family is a thread of its own: parents and children are hashed alone, as in the product.
-import { createPartitioner, type ThreadKey } from '@dormouse/ports';
+import { createPartitioner, type ThreadKey, tenantId } from '@dormouse/ports';
+
+const acme = tenantId('acme');
 
 export interface Keyed extends ThreadKey {
   /** Turns of the thread in the time that is looked at. */
@@ -99,7 +101,7 @@ const listOf = (count: number, each: (nth: number) => Keyed): readonly Keyed[] =
   Array.from({ length: count }, (_, nth) => each(nth));
 
 function uniformFamilies(families: number, draw: Draw): readonly Keyed[] {
-  return listOf(families, (nth) => ({ tenant: 'acme', thread: threadId(nth, draw), turns: 1 }));
+  return listOf(families, (nth) => ({ tenant: acme, thread: threadId(nth, draw), turns: 1 }));
 }
 
 const tenants = 1_000;
@@ -107,14 +109,18 @@ const tenants = 1_000;
 /** The nth of 1 000 tenants has about 1/nth of the families of the first. */
 function zipfTenants(families: number, draw: Draw): readonly Keyed[] {
   const tenantOf = zipf(tenants, draw);
-  return listOf(families, (nth) => ({ tenant: `tenant-${tenantOf()}`, thread: threadId(nth, draw), turns: 1 }));
+  return listOf(families, (nth) => ({
+    tenant: tenantId(`tenant-${tenantOf()}`),
+    thread: threadId(nth, draw),
+    turns: 1,
+  }));
 }
 
 const hotShare = 0.9;
 
 function oneHotTenant(families: number, draw: Draw): readonly Keyed[] {
   return listOf(families, (nth) => ({
-    tenant: draw() < hotShare ? 'hot' : `tenant-${Math.floor(draw() * tenants)}`,
+    tenant: draw() < hotShare ? tenantId('hot') : tenantId(`tenant-${Math.floor(draw() * tenants)}`),
     thread: threadId(nth, draw),
     turns: 1,
   }));
@@ -126,13 +132,13 @@ const childrenEach = 50;
 function familiesWithChildren(families: number, draw: Draw): readonly Keyed[] {
   const sizes = Array.from({ length: families }, (_, nth) => (nth % 100 === 0 ? 1 + childrenEach : 1));
   return sizes.flatMap((size, family) =>
-    listOf(size, () => ({ tenant: 'acme', thread: threadId(family, draw), turns: 1 })),
+    listOf(size, () => ({ tenant: acme, thread: threadId(family, draw), turns: 1 })),
   );
 }
 
 /** The nth busiest thread has 1/nth of the turns of the busiest. */
 function zipfTurns(families: number, draw: Draw): readonly Keyed[] {
-  return listOf(families, (nth) => ({ tenant: 'acme', thread: threadId(nth, draw), turns: 1 / (nth + 1) }));
+  return listOf(families, (nth) => ({ tenant: acme, thread: threadId(nth, draw), turns: 1 / (nth + 1) }));
 }
 
 /** Draws 1..count, the nth with a weight of 1/nth. */

@@ -1,4 +1,5 @@
 // The judge of a chaos run, seen red: a message in two logs, and neighbours that wait for a crowd.
+import { tenantId } from '@dormouse/ports';
 import { emptyHistory, type History, type SentRequest } from '@dormouse/testing';
 import { sealCommit } from '@dormouse/runtime';
 import { defaultPolicies } from '@dormouse/thread';
@@ -8,7 +9,7 @@ import { type Phase, phasesOfFaults, waitsOf } from './neighbours.ts';
 
 type Events = Parameters<typeof sealCommit>[0]['events'];
 
-const key = (thread: string) => ({ tenant: 'default', thread });
+const key = (thread: string) => ({ tenant: tenantId('default'), thread });
 const phases: readonly Phase[] = [
   { name: 'quiet', from: 0, until: 1_000 },
   { name: 'crowd', from: 1_000, until: 2_000 },

@@ -1,4 +1,5 @@
 // `dormouse doctor` beside real processes, each fault really there: what is found, what it says to do, the exit code.
+import { tenantId } from '@dormouse/ports';
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -168,7 +169,7 @@ describe('a fault', () => {
   it('of a thread: it is parked', async () => {
     await at.stop();
     const stores = await openSqlite({ directory: at.dataDir });
-    const key = { tenant: 'local', thread: parked };
+    const key = { tenant: tenantId('local'), thread: parked };
     await stores.parked.park(key, 'cannot decide', Date.now());
     await stores.close();
     at = await startStandalone({ dataDir: at.dataDir, port: at.port });

@@ -1,16 +1,18 @@
 // Every query on a collection that grows for ever uses an index: proved by the server's own plans, over collections
 // that are large enough for it to have a choice.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
-import type { ActivityRow, Commit, ThreadRow } from '@dormouse/ports';
+import { tenantId, type ActivityRow, type Commit, type ThreadRow } from '@dormouse/ports';
 import { mongo } from 'mongoose';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
 
+const acme = tenantId('acme');
+
 const threads = 500;
 const commitsEach = 4;
 const firstPage = { limit: 10, cursor: null };
-const keyOf = (nth: number) => ({ tenant: 'acme', thread: `thr_${nth}` });
+const keyOf = (nth: number) => ({ tenant: acme, thread: `thr_${nth}` });
 
 const commit = (nth: number, version: number): Commit => ({
   ...{ v: 1, ...keyOf(nth), version, count: 1, inputs: [`input_${version}`], at: 1, nonce: `${nth}.${version}` },
@@ -18,7 +20,7 @@ const commit = (nth: number, version: number): Commit => ({
 });
 
 const activityOf = (nth: number): ActivityRow => ({
-  ...{ tenant: 'acme', toolServerId: `tsv_${nth}`, reporter: 'one', from: Date.now(), breaker: null, writtenAt: 1 },
+  ...{ tenant: acme, toolServerId: `tsv_${nth}`, reporter: 'one', from: Date.now(), breaker: null, writtenAt: 1 },
   counts: { acks: {}, callbacks: {}, errors: {} },
 });
 
@@ -59,21 +61,21 @@ withServices(['mongo'], ({ mongo: url }) => {
     ['_id_', 'the commits of a thread', () => stores.log.read(keyOf(7), 1)],
     ['_id_', 'the commit of a position', () => stores.log.at(keyOf(7), 2)],
     ['external_id_once', 'who has an external id', () => stores.directory.insert({ ...row(7), thread: 'thr_new' })],
-    ['by_agent', 'the threads of an agent', () => stores.directory.list('acme', { agent: 'agent_7' }, firstPage)],
-    ['by_parent', 'the children of a thread', () => stores.directory.list('acme', { parent: 'parent_7' }, firstPage)],
-    ['by_user', 'the threads of a user', () => stores.directory.list('acme', { userId: 'user_7' }, firstPage)],
-    ['newest', 'the newest threads', () => stores.directory.list('acme', {}, firstPage)],
+    ['by_agent', 'the threads of an agent', () => stores.directory.list(acme, { agent: 'agent_7' }, firstPage)],
+    ['by_parent', 'the children of a thread', () => stores.directory.list(acme, { parent: 'parent_7' }, firstPage)],
+    ['by_user', 'the threads of a user', () => stores.directory.list(acme, { userId: 'user_7' }, firstPage)],
+    ['newest', 'the newest threads', () => stores.directory.list(acme, {}, firstPage)],
     [
       'newest_updated',
       'the threads that have changed',
-      () => stores.directory.list('acme', { updatedAfter: 490 }, firstPage),
+      () => stores.directory.list(acme, { updatedAfter: 490 }, firstPage),
     ],
     ['openings', 'openings that are stuck', () => stores.directory.stuckOpenings(5, 10)],
     ['since_approval', 'since when a thread waits', () => stores.directory.census()],
     ['subscribed', 'the subscriptions of all threads', () => stores.directory.census()],
     ['by_due', 'timers that are due', () => stores.timers.due(5, 10)],
     ['by_call', 'the callbacks of a call', () => stores.callbackCounts.read(keyOf(7), ['call_7'])],
-    ['by_tool_server', 'the activity of a tool server', () => stores.toolActivity.read('acme', 'tsv_7', 0)],
+    ['by_tool_server', 'the activity of a tool server', () => stores.toolActivity.read(acme, 'tsv_7', 0)],
   ])('%s answers %s', async (index, _what, ask) => {
     expect(await indexesUsedBy(ask)).toContain(index);
   });

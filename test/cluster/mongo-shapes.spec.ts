@@ -9,6 +9,7 @@ import {
   type ThreadRow,
   type ToolServer,
   type View,
+  tenantId,
 } from '@dormouse/ports';
 import { commitOf, messageOf } from '@dormouse/ports/contracts';
 import mongoose, { type Connection } from 'mongoose';
@@ -16,7 +17,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const acme = tenantId('acme');
+
+const key = { tenant: acme, thread: 'thr_1' };
 const page = { limit: 10, cursor: null };
 const later = Date.now() + 3_600_000;
 const call = { toolCallId: 'call_1', number: 1, at: 1, status: 200, durationMs: 5 };
@@ -26,11 +29,11 @@ const row: ThreadRow = {
   ...{ externalId: 'ticket-1', title: null, metadata: {}, createdAt: 1, updatedAt: 1, position: 1, opening: null },
 };
 const activityRow: ActivityRow = {
-  ...{ tenant: 'acme', toolServerId: 'tsv_1', reporter: 'one', from: later, breaker: null, writtenAt: later },
+  ...{ tenant: acme, toolServerId: 'tsv_1', reporter: 'one', from: later, breaker: null, writtenAt: later },
   counts: { acks: {}, callbacks: {}, errors: {} },
 };
 /** Of a registry's object the store reads only what its list needs. */
-const named = { tenant: 'acme', id: 'id_1', name: 'one' };
+const named = { tenant: acme, id: 'id_1', name: 'one' };
 
 /** A collection, a field that is broken in each of its documents, and a read that meets one of them. */
 type Broken = readonly [string, string, (stores: MongoStores) => Promise<unknown>];
@@ -44,25 +47,25 @@ const reads: readonly Broken[] = [
   ['timers', 'timerId', ({ timers }) => timers.due(10, 10)],
   ['timers', 'thread', ({ timers }) => timers.next()],
   ['threads', 'metadata', ({ directory }) => directory.get(key)],
-  ['threads', 'position', ({ directory }) => directory.list('acme', {}, page)],
+  ['threads', 'position', ({ directory }) => directory.list(acme, {}, page)],
   ['claims', 'nonce', ({ ledger }) => ledger.read(key, 'call_1')],
   ['claims', 'attempts', ({ ledger }) => ledger.attempts(key, ['call_1'])],
-  ['blobs', 'bytes', ({ blobs }) => blobs.get('acme', 'sha')],
-  ['agents', 'document', ({ agents }) => agents.latest('acme', 'one')],
-  ['agents', 'alias', ({ agents }) => agents.list('acme', page)],
-  ['tool_servers', 'document', ({ toolServers }) => toolServers.get('acme', 'one')],
-  ['toolsets', 'manifest', ({ toolsets }) => toolsets.get('acme', 'sha')],
-  ['toolsets_last_good', 'sha256', ({ toolsets }) => toolsets.lastGood('acme', 'http://tools')],
-  ['secrets', 'document', ({ secrets }) => secrets.list('acme')],
+  ['blobs', 'bytes', ({ blobs }) => blobs.get(acme, 'sha')],
+  ['agents', 'document', ({ agents }) => agents.latest(acme, 'one')],
+  ['agents', 'alias', ({ agents }) => agents.list(acme, page)],
+  ['tool_servers', 'document', ({ toolServers }) => toolServers.get(acme, 'one')],
+  ['toolsets', 'manifest', ({ toolsets }) => toolsets.get(acme, 'sha')],
+  ['toolsets_last_good', 'sha256', ({ toolsets }) => toolsets.lastGood(acme, 'http://tools')],
+  ['secrets', 'document', ({ secrets }) => secrets.list(acme)],
   ['api_keys', 'document', ({ apiKeys }) => apiKeys.bySha256('sha')],
-  ['idempotency', 'claimedAt', ({ idempotency }) => idempotency.claim('acme', 'r', 'k', 'sha', 1, 1)],
+  ['idempotency', 'claimedAt', ({ idempotency }) => idempotency.claim(acme, 'r', 'k', 'sha', 1, 1)],
   ['parked', 'mark', ({ parked }) => parked.mark(key)],
-  ['parked', 'parkedAt', ({ parked }) => parked.list('acme', page)],
+  ['parked', 'parkedAt', ({ parked }) => parked.list(acme, page)],
   ['parked_inputs', 'input', ({ parked }) => parked.inputs(key)],
   ['views', 'content', ({ views }) => views.list(key)],
   ['sealed', 'sealed', ({ logins }) => logins.list(key, 1)],
-  ['tool_activity', 'counts', ({ toolActivity }) => toolActivity.read('acme', 'tsv_1', 0)],
-  ['tool_discoveries', 'at', ({ toolActivity }) => toolActivity.read('acme', 'tsv_1', 0)],
+  ['tool_activity', 'counts', ({ toolActivity }) => toolActivity.read(acme, 'tsv_1', 0)],
+  ['tool_discoveries', 'at', ({ toolActivity }) => toolActivity.read(acme, 'tsv_1', 0)],
   ['installation', 'bus', ({ installation }) => installation.read()],
 ];
 
@@ -91,19 +94,19 @@ withServices(['mongo'], ({ mongo: url }) => {
     await stores.directory.insert(row);
     await stores.ledger.settle(key, 'call_1', 'sent', '200', call);
     await stores.ledger.settle(key, 'call_2', 'sent', '200');
-    await stores.blobs.put('acme', 'sha', new Uint8Array([1]), 'text/plain');
+    await stores.blobs.put(acme, 'sha', new Uint8Array([1]), 'text/plain');
     await stores.agents.insert({ ...named, version: 1 } as Agent);
     await stores.toolServers.insert({ ...named } as ToolServer);
-    await stores.toolsets.put({ tenant: 'acme', sha256: 'sha', manifest: '{}' });
-    await stores.toolsets.putLastGood('acme', 'http://tools', 'sha');
+    await stores.toolsets.put({ tenant: acme, sha256: 'sha', manifest: '{}' });
+    await stores.toolsets.putLastGood(acme, 'http://tools', 'sha');
     await stores.secrets.put({ ...named, origins: [], sealed: 's', createdAt: 1 });
     await stores.apiKeys.insert({ ...named, keySha256: 'sha' } as ApiKey);
-    await stores.idempotency.claim('acme', 'r', 'k', 'sha', 1, 1);
+    await stores.idempotency.claim(acme, 'r', 'k', 'sha', 1, 1);
     await stores.parked.park(key, 'why', 1);
     await stores.parked.add(key, messageOf('c:2'), null, 1);
     await stores.views.put(key, { viewType: 'list', content: '{"a":1}' });
     await stores.logins.put(key, { toolCallId: 'call_1', sealed: 's', expiresAt: later });
-    await stores.toolActivity.put([activityRow], [{ tenant: 'acme', toolServerId: 'tsv_1', at: 1 }]);
+    await stores.toolActivity.put([activityRow], [{ tenant: acme, toolServerId: 'tsv_1', at: 1 }]);
     await stores.installation.claim({ cluster: 'c', prefix: '', partitions: 4 }, 'm');
   });
   afterAll(async () => {

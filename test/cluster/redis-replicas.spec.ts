@@ -1,6 +1,6 @@
 // The Redis adapter passes its contracts on a cluster and behind Sentinels, and finds a replica that has been promoted.
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
-import type { Delta, Hint, Logger } from '@dormouse/ports';
+import { tenantId, type Delta, type Hint, type Logger } from '@dormouse/ports';
 import { commitOf, dedupContract, freshKey, liveFeedContract, rateLimitsContract } from '@dormouse/ports/contracts';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,6 +12,8 @@ import { patienceMs } from '../patience.ts';
 import { withServices } from '../services/needed-services.ts';
 import { type ReplicatedRedis, startClusteredRedis, startSentinels } from '../services/redis/several-servers.ts';
 import { serviceCache } from '../services/service-cache.ts';
+
+const acme = tenantId('acme');
 
 interface Logged {
   readonly event: string;
@@ -76,7 +78,7 @@ withServices(['redis'], ({ redis: single }) => {
       const before = logged.length;
       const [, place = ''] = /\/\/([^,/]+)/.exec(servers?.url ?? '') ?? [];
       const hints = await openRedis({ url: `redis://${place}`, prefix: freshPrefix(), logger });
-      for (let nth = 0; nth < 20; nth += 1) await hints.dedup.seen('acme', `id-${nth}`);
+      for (let nth = 0; nth < 20; nth += 1) await hints.dedup.seen(acme, `id-${nth}`);
       const reasons = logged.slice(before).map(({ fields }) => String((fields as { readonly reason?: string }).reason));
       expect(reasons.join('\n')).toMatch(/DORMOUSE_REDIS_URL must begin with redis\+(cluster|sentinel):\/\//);
       await hints.close();
@@ -98,8 +100,8 @@ withServices(['redis'], ({ redis: single }) => {
       let longestMs = 0;
       for (let nth = 0; losing; nth += 1) {
         const from = performance.now();
-        await one.dedup.remember('acme', `id-${nth}`);
-        await one.dedup.seen('acme', `id-${nth}`);
+        await one.dedup.remember(acme, `id-${nth}`);
+        await one.dedup.seen(acme, `id-${nth}`);
         longestMs = Math.max(longestMs, performance.now() - from);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -109,8 +111,8 @@ withServices(['redis'], ({ redis: single }) => {
         const id = `after-${key.thread}`;
         await expect
           .poll(async () => {
-            await one.dedup.remember('acme', id);
-            return other.dedup.seen('acme', id);
+            await one.dedup.remember(acme, id);
+            return other.dedup.seen(acme, id);
           })
           .toBe(true);
         const hint: Hint = { hint: 'committed', commit: commitOf(key, 7) };

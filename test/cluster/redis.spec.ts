@@ -1,6 +1,6 @@
 // The Redis adapter passes its contracts on a real server, and no service fails because Redis is away or empty.
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
-import type { Hint, Logger } from '@dormouse/ports';
+import { tenantId, type Hint, type Logger } from '@dormouse/ports';
 import { commitOf, dedupContract, freshKey, liveFeedContract, rateLimitsContract } from '@dormouse/ports/contracts';
 import { Redis } from 'ioredis';
 import { randomBytes } from 'node:crypto';
@@ -11,6 +11,8 @@ import { describe, expect, it } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
 import { recipe } from '../services/redis/recipe.ts';
 import { serviceCache } from '../services/service-cache.ts';
+
+const acme = tenantId('acme');
 
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -68,19 +70,19 @@ withServices(['redis'], ({ redis }) => {
   describe('a Redis that is away or empty', () => {
     it('forgets what it remembered, and invents nothing', async () => {
       const hints = await open();
-      await hints.dedup.remember('acme', 'id');
+      await hints.dedup.remember(acme, 'id');
       const admin = new Redis(redis);
       await admin.flushall();
       admin.disconnect();
-      expect(await hints.dedup.seen('acme', 'id')).toBe(false);
+      expect(await hints.dedup.seen(acme, 'id')).toBe(false);
       await hints.close();
     });
 
     it('is never there: everything answers at once', async () => {
       const hints = await open('redis://127.0.0.1:1');
       const began = performance.now();
-      expect(await hints.dedup.seen('acme', 'id')).toBe(false);
-      await hints.dedup.remember('acme', 'id');
+      expect(await hints.dedup.seen(acme, 'id')).toBe(false);
+      await hints.dedup.remember(acme, 'id');
       const key = freshKey();
       const end = await hints.feed.subscribe(key, () => {});
       hints.feed.publish(key, { hint: 'committed', commit: commitOf(key, 0) });
@@ -125,21 +127,21 @@ withServices(['redis'], ({ redis }) => {
       if (!started.available) return context.skip(`${started.reason} ${started.remedy}`);
       try {
         const hints = await open(started.service.url);
-        await hints.dedup.remember('acme', 'id');
-        expect(await hints.dedup.seen('acme', 'id')).toBe(true);
+        await hints.dedup.remember(acme, 'id');
+        expect(await hints.dedup.seen(acme, 'id')).toBe(true);
         started.service.kill('SIGSTOP');
         const began = performance.now();
-        expect(await hints.dedup.seen('acme', 'id')).toBe(false);
+        expect(await hints.dedup.seen(acme, 'id')).toBe(false);
         expect(performance.now() - began).toBeLessThan(5_000);
         await expect.poll(() => hints.problem()).not.toBeNull();
         const seenWithinMs = async (): Promise<number> => {
           const again = performance.now();
-          expect(await hints.dedup.seen('acme', 'id')).toBe(false);
+          expect(await hints.dedup.seen(acme, 'id')).toBe(false);
           return performance.now() - again;
         };
         await expect.poll(seenWithinMs).toBeLessThan(500); // it is known to be away, so not even a second
         started.service.kill('SIGCONT');
-        await expect.poll(() => hints.dedup.seen('acme', 'id')).toBe(true);
+        await expect.poll(() => hints.dedup.seen(acme, 'id')).toBe(true);
         await hints.close();
       } finally {
         started.service.kill('SIGCONT');

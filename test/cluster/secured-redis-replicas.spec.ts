@@ -2,7 +2,7 @@
 // when a master is lost, and wrong ones are reported. Real servers with certificates of an authority of our own, for
 // the address or for the name that they announce.
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
-import type { Hint, Logger } from '@dormouse/ports';
+import { tenantId, type Hint, type Logger } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,6 +19,8 @@ import { type Authority, canMakeCertificates, type Certificate, makeAuthority } 
 import { withServices } from '../services/needed-services.ts';
 import { type ReplicatedRedis, startClusteredRedis, startSentinels } from '../services/redis/several-servers.ts';
 import { serviceCache } from '../services/service-cache.ts';
+
+const acme = tenantId('acme');
 
 const login = { user: 'default', password: 'it:sleeps' };
 const sentinelPassword = 'they/watch';
@@ -75,11 +77,11 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       .toContainEqual(hint);
     await expect
       .poll(async () => {
-        await one.dedup.remember('acme', key.thread);
-        return other.dedup.seen('acme', key.thread);
+        await one.dedup.remember(acme, key.thread);
+        return other.dedup.seen(acme, key.thread);
       })
       .toBe(true);
-    expect(await other.rates.take('acme', key.thread, { perSecond: 1, burst: 2 })).toMatchObject({ allowed: true });
+    expect(await other.rates.take(acme, key.thread, { perSecond: 1, burst: 2 })).toMatchObject({ allowed: true });
   }
 
   describe.each([
@@ -140,7 +142,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       const { hints, said } = await open(at, settings);
       await expect.poll(said).toMatch(words);
       expect(hints.problem()).not.toBeNull();
-      expect(await hints.dedup.seen('acme', 'x')).toBe(false); // without it
+      expect(await hints.dedup.seen(acme, 'x')).toBe(false); // without it
       expect(said()).not.toContain(login.password);
       await hints.close();
     }

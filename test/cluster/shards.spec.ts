@@ -1,7 +1,7 @@
 // The shards of the log on a real server: fixed by the first setup, given to the commits of the code before, and told
 // to a sharded MongoDB by `setup --shard`.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
-import { type Commit, createPartitioner } from '@dormouse/ports';
+import { type Commit, createPartitioner, tenantId } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import { Kafka, logLevel } from 'kafkajs';
 import type Mongoose from 'mongoose';
@@ -14,6 +14,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { patienceMs } from '../patience.ts';
 import { withServices } from '../services/needed-services.ts';
+
+const acme = tenantId('acme');
 
 // The driver that the adapter uses.
 const mongoose = createRequire(new URL('../../libs/adapters/mongo/package.json', import.meta.url))(
@@ -99,7 +101,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
   async function readAll({ tenantLog }: MongoStores, from: string | null): Promise<readonly string[]> {
     const all: string[] = [];
     for (let place = from; ;) {
-      const page = await tenantLog.after('acme', place, 7);
+      const page = await tenantLog.after(acme, place, 7);
       const last = page.at(-1);
       if (last === undefined) return all;
       all.push(...page.map(({ commit }) => named(commit)));
@@ -128,7 +130,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
         const { shard, ...same } = after.find(({ _id }) => _id === document._id) ?? { shard: -1 };
         expect(same).toEqual(document);
         const place = JSON.parse(document.decided.at(-1) ?? '[]') as readonly [string, number, number];
-        expect(shard).toBe(isCommit(document) ? shardOf({ tenant: 'acme', thread: document.thread }) : place[1]);
+        expect(shard).toBe(isCommit(document) ? shardOf({ tenant: acme, thread: document.thread }) : place[1]);
       }
       const indexes = await within(database, (db) => db.collection('commits').indexes());
       expect(indexes.map(({ name }) => name)).toEqual(['_id_', 'decided_in_shard']);
@@ -149,11 +151,11 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
     it('keeps its threads, decides nothing twice, and takes new commits behind all others', async () => {
       const database = await databaseOfBefore();
       const stores = await open(database, 6);
-      const end = await stores.tenantLog.end('acme');
+      const end = await stores.tenantLog.end(acme);
       const threads = [...Map.groupBy(commitsBefore, ({ thread }) => thread)];
       const added: string[] = [];
       for (const [thread, commits] of threads) {
-        const key = { tenant: 'acme', thread };
+        const key = { tenant: acme, thread };
         const found = await stores.log.read(key, 0);
         expect(found.map(named)).toEqual(commits.map(named).toSorted());
         const [first, head] = [found[0]!, found.at(-1)!];
@@ -176,7 +178,7 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
         for (const { _id, thread } of commitsBefore.filter((each) => half.includes(each._id)))
           await db
             .collection<Stored>('commits')
-            .updateOne({ _id }, { $set: { shard: shardOf({ tenant: 'acme', thread }) } });
+            .updateOne({ _id }, { $set: { shard: shardOf({ tenant: acme, thread }) } });
       });
       await expect(open(database, 6, 'check')).rejects.toMatchObject({ code: 'INDEX_MISSING' });
       await Promise.all([setUp(database, 6), setUp(database, 6)]);

@@ -1,12 +1,14 @@
 // The commits of a tenant on a real server, when writers are late, lost or of an older version.
 import { type MongoStores, openMongo } from '@dormouse/adapter-mongo';
-import type { Commit } from '@dormouse/ports';
+import { tenantId, type TenantId, type Commit } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import type Mongoose from 'mongoose';
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { afterEach, expect, it } from 'vitest';
 import { withServices } from '../services/needed-services.ts';
+
+const acme = tenantId('acme');
 
 // The driver that the adapter uses.
 const mongoose = createRequire(new URL('../../libs/adapters/mongo/package.json', import.meta.url))(
@@ -52,7 +54,7 @@ withServices(['mongo'], ({ mongo: url }) => {
     expect(outcomes).toEqual(commits.map(() => 'appended'));
   };
 
-  const read = async ({ tenantLog }: MongoStores, tenant: string, place: string | null = null) =>
+  const read = async ({ tenantLog }: MongoStores, tenant: TenantId, place: string | null = null) =>
     (await tenantLog.after(tenant, place, 50)).map(({ commit }) => commit.thread);
 
   /** Stores the commit of a writer that has taken this place. */
@@ -69,11 +71,9 @@ withServices(['mongo'], ({ mongo: url }) => {
     const [first, late, early] = [freshKey(), freshKey(), freshKey()];
     await append(stores, commitOf(first, 0));
     await storeAt(database, 'acme', early.thread, 3);
-    expect(await read(stores, 'acme')).toEqual([first.thread]);
+    expect(await read(stores, acme)).toEqual([first.thread]);
     await storeAt(database, 'acme', late.thread, 2);
-    expect((await read(stores, 'acme')).toSorted()).toEqual(
-      [first, late, early].map(({ thread }) => thread).toSorted(),
-    );
+    expect((await read(stores, acme)).toSorted()).toEqual([first, late, early].map(({ thread }) => thread).toSorted());
   });
 
   it('T2, P3: a place that stays empty is filled; the commit that it was meant for is stored after all others', async () => {
@@ -82,11 +82,11 @@ withServices(['mongo'], ({ mongo: url }) => {
     const [first, early, late] = [freshKey(), freshKey(), freshKey()];
     await append(paused, commitOf(first, 0)); // its next place is 2
     await storeAt(database, 'acme', early.thread, 3);
-    expect(await read(reader, 'acme')).toEqual([first.thread]);
-    await expect.poll(() => read(reader, 'acme')).toEqual([first.thread, early.thread]);
-    const [, last] = await reader.tenantLog.after('acme', null, 50);
+    expect(await read(reader, acme)).toEqual([first.thread]);
+    await expect.poll(() => read(reader, acme)).toEqual([first.thread, early.thread]);
+    const [, last] = await reader.tenantLog.after(acme, null, 50);
     await append(paused, commitOf(late, 0));
-    expect(await read(reader, 'acme', last?.place)).toEqual([late.thread]);
+    expect(await read(reader, acme, last?.place)).toEqual([late.thread]);
     expect(await paused.log.head(late)).toMatchObject({ thread: late.thread, version: 0 });
   });
 
@@ -95,11 +95,11 @@ withServices(['mongo'], ({ mongo: url }) => {
     const [paused, reader] = [await open(database), await open(database)];
     await append(paused, commitOf(freshKey(), 0));
     await storeAt(database, 'acme', freshKey().thread, 6);
-    const end = await reader.tenantLog.end('acme');
-    expect(await read(reader, 'acme', end)).toEqual([]);
+    const end = await reader.tenantLog.end(acme);
+    expect(await read(reader, acme, end)).toEqual([]);
     const late = [freshKey(), freshKey()];
     await append(paused, ...late.map((key) => commitOf(key, 0)));
-    expect((await read(reader, 'acme', end)).toSorted()).toEqual(late.map(({ thread }) => thread).toSorted());
+    expect((await read(reader, acme, end)).toSorted()).toEqual(late.map(({ thread }) => thread).toSorted());
   });
 
   it('P2: two processes that write to one partition in turn keep the order of a thread', async () => {
@@ -112,7 +112,7 @@ withServices(['mongo'], ({ mongo: url }) => {
       expect((await writer.log.read(key, 0)).length).toBe(version);
       await append(writer, commitOf(key, version));
     }
-    const found = await writers[0]!.tenantLog.after('acme', null, 50);
+    const found = await writers[0]!.tenantLog.after(acme, null, 50);
     expect(found.filter(({ commit }) => commit.thread === key.thread).map(({ commit }) => commit.version)).toEqual(
       Array.from({ length: 12 }, (_, version) => version),
     );
@@ -121,7 +121,7 @@ withServices(['mongo'], ({ mongo: url }) => {
   it('O1, O2: commits of an older version get places before anything starts, each thread in its order', async () => {
     const database = freshDatabase();
     const older = await open(database);
-    const keys = [freshKey(), freshKey(), freshKey('zenith')];
+    const keys = [freshKey(), freshKey(), freshKey(tenantId('zenith'))];
     for (const version of [0, 1, 2]) await append(older, ...keys.map((key) => commitOf(key, version)));
     await append(older, commitOf(keys[0]!, 3, { inputs: [] }));
     await withCommits(database, async (commits, all) => {
@@ -141,14 +141,14 @@ withServices(['mongo'], ({ mongo: url }) => {
     await expect(open(database, 'check')).rejects.toMatchObject({ message: expect.stringContaining('npm run setup') });
     await open(database);
     const stores = await open(database, 'check');
-    const found = await stores.tenantLog.after('acme', null, 50);
+    const found = await stores.tenantLog.after(acme, null, 50);
     for (const key of keys.slice(0, 2)) {
       const own = found.filter(({ commit }) => commit.thread === key.thread).map(({ commit }) => commit);
       expect(own).toEqual(await stores.log.read(key, 0));
     }
     expect(found).toHaveLength(7);
-    expect(await read(stores, 'zenith')).toHaveLength(3);
+    expect(await read(stores, tenantId('zenith'))).toHaveLength(3);
     await append(stores, commitOf(keys[1]!, 3));
-    expect(await read(stores, 'acme', found.at(-1)?.place)).toEqual([keys[1]!.thread]);
+    expect(await read(stores, acme, found.at(-1)?.place)).toEqual([keys[1]!.thread]);
   });
 });

@@ -1,12 +1,12 @@
 // Copies of a database that is being written: of one moment, whole, checked.
 import { openSqlite, type SqliteStores } from '@dormouse/adapter-sqlite';
-import { Fault } from '@dormouse/ports';
+import { Fault, tenantId } from '@dormouse/ports';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const body = 'x'.repeat(20_000);
 
 removeScratchDirectories();

@@ -1,5 +1,6 @@
 // `kill -9` at any moment under load: nothing acknowledged is lost, nothing is there twice, and the directory is free
 // again.
+import { tenantId } from '@dormouse/ports';
 import { openSqlite, type SqliteStores } from '@dormouse/adapter-sqlite';
 import { createInputRecorder } from '@dormouse/ports/contracts';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -58,7 +59,7 @@ function acknowledged(said: string): readonly (readonly [string, string])[] {
 async function expectEverything(stores: SqliteStores, acked: readonly (readonly [string, string])[]): Promise<void> {
   const threads = Map.groupBy(acked, ([thread]) => thread);
   for (const [thread, pairs] of threads) {
-    const commits = await stores.log.read({ tenant: 'acme', thread }, 0);
+    const commits = await stores.log.read({ tenant: tenantId('acme'), thread }, 0);
     expect(commits.map((commit) => commit.version)).toEqual(commits.map((_, index) => index));
     const decided = commits.flatMap((commit) => commit.inputs);
     expect(new Set(decided).size).toBe(decided.length);
@@ -99,7 +100,7 @@ describe('sqlite after kill -9', () => {
     );
     expect(owing.size).toBeGreaterThan(0);
     for (const thread of owing) {
-      expect(recorder.recoveries({ tenant: 'acme', thread }).map((recovery) => recovery.from)).toEqual([0]);
+      expect(recorder.recoveries({ tenant: tenantId('acme'), thread }).map((recovery) => recovery.from)).toEqual([0]);
     }
     await subscription.close(100);
     await stores.close();

@@ -1,12 +1,14 @@
 // Faults of the data directory: full, damaged, newer, not ours, not writable, in use, and a log that grows.
 import { openSqlite } from '@dormouse/adapter-sqlite';
-import { claimsKeptMs } from '@dormouse/ports';
+import { claimsKeptMs, tenantId } from '@dormouse/ports';
 import { commitOf, freshKey, messageOf } from '@dormouse/ports/contracts';
 import { mkdir, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { removeScratchDirectories, scratchDirectory } from './scratch-directory.ts';
+
+const acme = tenantId('acme');
 
 removeScratchDirectories();
 
@@ -29,7 +31,7 @@ describe('sqlite: a full disk', () => {
     await expect(stores.log.append([{ commit: large, owes: true }])).rejects.toMatchObject(
       fault('UNAVAILABLE', 'full'),
     );
-    await expect(stores.blobs.put('acme', 'sha', new Uint8Array(2_000_000), 'image/png')).rejects.toMatchObject(
+    await expect(stores.blobs.put(acme, 'sha', new Uint8Array(2_000_000), 'image/png')).rejects.toMatchObject(
       fault('UNAVAILABLE'),
     );
     // Reads still work, and nothing of the failed write is there.
@@ -184,11 +186,11 @@ describe('sqlite: a directory that cannot be used', () => {
 describe('sqlite: growth and limits', () => {
   it('nobody waits for the end of an idempotent request, and whoever claims next sees it', async () => {
     const stores = await openSqlite({ directory: await scratchDirectory() });
-    await stores.idempotency.claim('acme', 'r', 'key', 'body', 1, 1_000);
+    await stores.idempotency.claim(acme, 'r', 'key', 'body', 1, 1_000);
     const before = stores.counters().transactions;
-    await stores.idempotency.finish('acme', 'r', 'key', { status: 201, body: '{}' });
+    await stores.idempotency.finish(acme, 'r', 'key', { status: 201, body: '{}' });
     expect(stores.counters().transactions).toBe(before);
-    expect(await stores.idempotency.claim('acme', 'r', 'key', 'body', 2, 1_000)).toMatchObject({ claim: 'done' });
+    expect(await stores.idempotency.claim(acme, 'r', 'key', 'body', 2, 1_000)).toMatchObject({ claim: 'done' });
     await stores.close();
   });
 
@@ -208,14 +210,14 @@ describe('sqlite: growth and limits', () => {
   it('claims of deliveries are deleted when they are older than `claimsKeptMs`, and no sooner (S3 of the sources)', async () => {
     const directory = await scratchDirectory();
     const claims = [claimsKeptMs + 1_000, claimsKeptMs - 60_000].map((age) => ({
-      ...{ tenant: 'acme', id: `d-${age}`, thread: 'thr_1', at: Date.now() - age },
+      ...{ tenant: acme, id: `d-${age}`, thread: 'thr_1', at: Date.now() - age },
     }));
     const stores = await openSqlite({ directory });
     for (const claim of claims) await stores.deliveries.claim(claim);
     await stores.close();
     const again = await openSqlite({ directory }); // sweeps at its start
     const found = async (): Promise<readonly boolean[]> =>
-      Promise.all(claims.map(async ({ id }) => (await again.deliveries.find('acme', id)) !== null));
+      Promise.all(claims.map(async ({ id }) => (await again.deliveries.find(acme, id)) !== null));
     await again.log.append([{ commit: commitOf(freshKey(), 0), owes: false }]); // what a sweep deletes goes with it
     await expect.poll(found).toEqual([false, true]);
     await again.close();
@@ -230,8 +232,8 @@ describe('sqlite: growth and limits', () => {
       Buffer.from('[1]').toString('base64url'),
     ]) {
       const page = { limit: 10, cursor };
-      await expect(stores.directory.list('acme', {}, page)).rejects.toMatchObject(fault('CURSOR_INVALID'));
-      await expect(stores.agents.list('acme', page)).rejects.toMatchObject(fault('CURSOR_INVALID'));
+      await expect(stores.directory.list(acme, {}, page)).rejects.toMatchObject(fault('CURSOR_INVALID'));
+      await expect(stores.agents.list(acme, page)).rejects.toMatchObject(fault('CURSOR_INVALID'));
     }
     await stores.close();
   });
@@ -243,7 +245,7 @@ describe('sqlite: growth and limits', () => {
     const wal = join(directory, 'dormouse.db-wal');
     let largest = 0;
     for (let version = 0; version < 150; version += 1) {
-      const keys = Array.from({ length: 8 }, (_, index) => ({ tenant: 'acme', thread: `thr_${index}` }));
+      const keys = Array.from({ length: 8 }, (_, index) => ({ tenant: acme, thread: `thr_${index}` }));
       await stores.log.append(
         keys.map((key) => ({ commit: commitOf(key, version, { body: 'z'.repeat(3_000) }), owes: false })),
       );
@@ -307,7 +309,7 @@ describe('sqlite: growth and limits', () => {
     const others = Array.from({ length: 11 }, (_, index) => stores.inputs.publish(freshKey(), messageOf(`o-${index}`)));
     await expect(others[10]).rejects.toMatchObject(fault('UNAVAILABLE', 'of this tenant'));
     const elsewhere = Array.from({ length: 6 }, (_, index) =>
-      stores.inputs.publish(freshKey('zenith'), messageOf(`e-${index}`)),
+      stores.inputs.publish(freshKey(tenantId('zenith')), messageOf(`e-${index}`)),
     );
     await expect(elsewhere[5]).rejects.toMatchObject(fault('UNAVAILABLE'));
     const decideAll = {

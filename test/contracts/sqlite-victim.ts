@@ -1,7 +1,7 @@
 // A process to be killed: it opens a data directory, answers inputs with commits as fast as it can, and prints each
 // input that was acknowledged. Run with: node --conditions=dormouse-source sqlite-victim.ts DIRECTORY ROUND
 import { openSqlite } from '@dormouse/adapter-sqlite';
-import type { InputConsumer, ThreadDelivery } from '@dormouse/ports';
+import { tenantId, type InputConsumer, type ThreadDelivery } from '@dormouse/ports';
 import { commitOf, messageOf } from '@dormouse/ports/contracts';
 
 const [directory = '', round = ''] = process.argv.slice(2);
@@ -36,7 +36,7 @@ process.stdout.write('ready\n');
 async function converse(thread: string): Promise<void> {
   for (let message = 0; ; message += 1) {
     const id = `r${round}-${message}`;
-    await stores.inputs.publish({ tenant: 'acme', thread }, messageOf(id));
+    await stores.inputs.publish({ tenant: tenantId('acme'), thread }, messageOf(id));
     process.stdout.write(`acked ${thread} ${id}\n`);
   }
 }

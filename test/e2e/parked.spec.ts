@@ -1,5 +1,6 @@
 // Parked threads through the API and the command line: what an operator sees and does. A spec of the processor proves
 // that a poisoned input parks its thread; here its store is filled by hand, and a real process continues from there.
+import { tenantId } from '@dormouse/ports';
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import { text } from '@dormouse/thread';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   await untilStatus(before, thread, 'idle');
   await before.stop();
   const stores = await openSqlite({ directory: before.dataDir });
-  const key = { tenant: 'local', thread };
+  const key = { tenant: tenantId('local'), thread };
   await stores.parked.park(key, 'cannot decide', Date.now());
   const row = await stores.directory.get(key);
   if (row !== null) await stores.directory.project([{ ...row, status: 'parked' }]);

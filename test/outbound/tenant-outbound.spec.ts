@@ -1,4 +1,5 @@
 // A tenant's own entries: they open what they name for its requests, to every client, and nothing of what stays closed.
+import { tenantId } from '@dormouse/ports';
 import {
   createGuardedFetch,
   createToolTransport,
@@ -12,6 +13,8 @@ import type { ServerResponse } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { canary, httpServer, type Listener, toolServer } from './listeners.ts';
+
+const acme = tenantId('acme');
 
 const rulesOf = (text: string): TenantOutbound => ({ key: text, rules: parseOutboundAllow(text).rules });
 const closing: (() => Promise<void>)[] = [];
@@ -36,7 +39,7 @@ function clients(installation: string, resolver: Resolver) {
   const get = { timeoutMs: 2_000, bytesMax: 100 };
   const post = { id: 'm', body: '{}', secrets: [`whsec_${btoa('a secret of a spec')}`], timeoutMs: 2_000 };
   /** `code` of each client: dispatcher and notifier, discovery, webhooks, models and grants. */
-  return async (url: string, tenant = 'acme'): Promise<readonly string[]> => {
+  return async (url: string, tenant = acme): Promise<readonly string[]> => {
     const server = { ...toolServer(url), tenant };
     const [call, manifest, hook, model] = await Promise.all([
       tools.post({ server, url, body: '{}', headers: {}, timeoutMs: 2_000 }),
@@ -87,7 +90,7 @@ describe('entries of a tenant', () => {
     const codes = clients('', nowhere);
     entries.set('acme', url);
     expect(await codes(url)).toEqual(answered);
-    expect(await codes(url, 'other')).toEqual(forbidden);
+    expect(await codes(url, tenantId('other'))).toEqual(forbidden);
     expect(await codes(other)).toEqual(forbidden);
   });
 
@@ -116,11 +119,11 @@ describe('entries of a tenant', () => {
     closing.push(...judges.map((each) => () => each.close()));
     entries.set('acme', 'http://10.1.0.0/16,http://tools.corp');
     for (const each of judges) {
-      expect(await each.judge('http://10.1.2.3/', 'acme')).toEqual({ ok: true });
-      expect(await each.judge('http://tools.corp/', 'acme')).toEqual({ ok: true }); // it has no address yet
-      expect(await each.judge('http://10.1.2.3/', 'other')).toMatchObject({ ok: false });
-      expect(await each.judge('http://10.2.2.3/', 'acme')).toMatchObject({ ok: false });
-      expect(await each.judge('http://127.0.0.1/', 'acme')).toMatchObject({ ok: false });
+      expect(await each.judge('http://10.1.2.3/', acme)).toEqual({ ok: true });
+      expect(await each.judge('http://tools.corp/', acme)).toEqual({ ok: true }); // it has no address yet
+      expect(await each.judge('http://10.1.2.3/', tenantId('other'))).toMatchObject({ ok: false });
+      expect(await each.judge('http://10.2.2.3/', acme)).toMatchObject({ ok: false });
+      expect(await each.judge('http://127.0.0.1/', acme)).toMatchObject({ ok: false });
     }
   });
 
@@ -134,7 +137,7 @@ describe('entries of a tenant', () => {
     expect(await tools.post({ server, url, body: '{}', headers: {}, timeoutMs: 200 })).toMatchObject({
       ...{ sent: false, reached: false, code: 'NAME_NOT_RESOLVED' },
     });
-    const hook = { tenant: 'acme', url, id: 'm', body: '{}', secrets: [], timeoutMs: 200 };
+    const hook = { tenant: acme, url, id: 'm', body: '{}', secrets: [], timeoutMs: 200 };
     expect(await hooks.post(hook)).toEqual({ answered: false, code: 'UNREACHABLE' });
   });
 

@@ -1,6 +1,6 @@
 // The HTTP side of the transport against servers that behave, misbehave and attack.
 import { createGuardedFetch, createToolTransport, parseOutboundAllow } from '@dormouse/adapter-http';
-import { Fault, type SendOutcome, type ToolServer } from '@dormouse/ports';
+import { Fault, type SendOutcome, type ToolServer, tenantId } from '@dormouse/ports';
 import { createHmac, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -337,7 +337,7 @@ describe('credentials', () => {
   it('P3 tenants and credentials share no connection', async () => {
     const server = await serve((_request, response) => response.end());
     await send(toolServer(server.url), server.url);
-    await send(toolServer(server.url, { tenant: 'other' }), server.url);
+    await send(toolServer(server.url, { tenant: tenantId('other') }), server.url);
     await send(toolServer(server.url, { auth: bearer }), server.url);
     await send(toolServer(server.url), server.url);
     expect(server.connections()).toBe(3);
@@ -414,7 +414,7 @@ describe('a manifest', () => {
 describe('a verdict', () => {
   it('is given without a request: forbidden addresses and forms, not servers that are down or names of later', async () => {
     const server = await serve((_request, response) => response.end());
-    const judged = async (url: string): Promise<boolean> => (await transport.judge(url, 'acme')).ok;
+    const judged = async (url: string): Promise<boolean> => (await transport.judge(url, tenantId('acme'))).ok;
     expect(await judged(`${server.url}/invoke`)).toBe(true);
     expect(await judged('http://127.0.0.1:7')).toBe(false); // a port that is never called
     expect(await judged('ftp://127.0.0.1/')).toBe(false);

@@ -1,11 +1,13 @@
 // POSTs to endpoints of customers: what the guard keeps from being called, and what is signed.
 import { createWebhookTransport, parseOutboundAllow, type Resolver } from '@dormouse/adapter-http';
-import type { WebhookRequest } from '@dormouse/ports';
+import { tenantId, type WebhookRequest } from '@dormouse/ports';
 import { Webhook as Svix } from 'svix';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { answerWith, endReceivers, hang, startReceiver } from '../e2e/webhook-receiver.ts';
 import { hostileResolver, hostileUrls } from './hostile-urls.ts';
 import { canary, type Listener } from './listeners.ts';
+
+const acme = tenantId('acme');
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const older = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -18,7 +20,7 @@ function transport(rules: string, resolver: Resolver = hostileResolver): ReturnT
 }
 
 const requestTo = (url: string, more: Partial<WebhookRequest> = {}): WebhookRequest => ({
-  ...{ tenant: 'acme', url, id: 'dlv_1', body: '{"type":"thread.idle"}', secrets: [secret], timeoutMs: 5_000 },
+  ...{ tenant: acme, url, id: 'dlv_1', body: '{"type":"thread.idle"}', secrets: [secret], timeoutMs: 5_000 },
   ...more,
 });
 
@@ -41,7 +43,7 @@ describe('a URL that may not be called', () => {
     const made = transport('');
     for (const url of urls) {
       expect(await made.post(requestTo(url)), url).toEqual({ answered: false, code: 'OUTBOUND_FORBIDDEN' });
-      expect((await made.judge(url, 'acme')).ok, url).toBe(false);
+      expect((await made.judge(url, acme)).ok, url).toBe(false);
     }
     expect(canaries.map((one) => one.connections())).toEqual([0, 0]);
   });
@@ -49,7 +51,7 @@ describe('a URL that may not be called', () => {
   it('is judged again at every delivery: a name that moves to a private address is not followed', async () => {
     let address = '93.184.215.14';
     const made = transport('', () => Promise.resolve([address]));
-    expect(await made.judge('https://moving.example/', 'acme')).toEqual({ ok: true });
+    expect(await made.judge('https://moving.example/', acme)).toEqual({ ok: true });
     address = '127.0.0.1';
     const url = `https://moving.example:${canaries[0]?.port}/`;
     expect(await made.post(requestTo(url))).toEqual({ answered: false, code: 'OUTBOUND_FORBIDDEN' });
@@ -60,7 +62,7 @@ describe('a URL that may not be called', () => {
     const nowhere: Resolver = () => Promise.reject(new Error('ENOTFOUND'));
     const urlsOfOne = ['http://hooks.customer.example/', 'https://hooks.customer.example/'];
     const judged = (rules: string) =>
-      Promise.all(urlsOfOne.map(async (url) => (await transport(rules, nowhere).judge(url, 'acme')).ok));
+      Promise.all(urlsOfOne.map(async (url) => (await transport(rules, nowhere).judge(url, acme)).ok));
     expect(await judged('')).toEqual([false, true]);
     expect(await judged('http://customer.example')).toEqual([true, true]);
     expect(await judged('http://customer.example:8080')).toEqual([false, true]);

@@ -1,5 +1,6 @@
 // A tool server that records every POST: acknowledges at once, answers a little later, retries its callback while the
 // runtime is away (never after a 4xx). It outlives the runtime that is being killed.
+import { tenantId, type TenantId } from '@dormouse/ports';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,14 +40,14 @@ const tool = (name: string, annotations: object): object => ({
 
 export interface RecordingOptions {
   /** Of a thread; default: `default`. */
-  readonly tenantOf?: (thread: string) => string;
+  readonly tenantOf?: (thread: string) => TenantId;
   /** Until an answer; default: evenly, up to `answerWithinMs`. */
   readonly pauseMs?: () => number;
 }
 
 export async function startRecordingToolServer(
   answerWithinMs: number,
-  { tenantOf = () => 'default', pauseMs = () => Math.random() * answerWithinMs }: RecordingOptions = {},
+  { tenantOf = () => tenantId('default'), pauseMs = () => Math.random() * answerWithinMs }: RecordingOptions = {},
 ): Promise<RecordingToolServer> {
   const posts: ReceivedPost[] = [];
   const notices: ReceivedNotice[] = [];

@@ -1,7 +1,7 @@
 // Clients that send messages while processes and servers die, and everything that a judge needs afterwards: what was
 // sent and answered, and the logs as they are in the end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Commit } from '@dormouse/ports';
+import { tenantId, type Commit } from '@dormouse/ports';
 import { emptyHistory, type History, type SentRequest } from '@dormouse/testing';
 import type { System } from '../e2e/conversation.ts';
 import { type RecordingToolServer, serverName } from './recording-tool-server.ts';
@@ -31,7 +31,7 @@ export interface PauseMs {
   readonly to: number;
 }
 
-const tenant = 'default';
+const tenant = tenantId('default');
 const messagesPerThreadMax = 400;
 const shortPause: PauseMs = { from: 0, to: 60 };
 /** How a message affects the turn that runs, and the name of the agent with that policy. */

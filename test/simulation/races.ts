@@ -10,7 +10,15 @@ import {
   type MemoryWorld,
   plainSealer,
 } from '@dormouse/adapter-memory';
-import type { Logger, Model, ModelPart, SendRequest, ThreadKey, ToolTransport } from '@dormouse/ports';
+import {
+  tenantId,
+  type Logger,
+  type Model,
+  type ModelPart,
+  type SendRequest,
+  type ThreadKey,
+  type ToolTransport,
+} from '@dormouse/ports';
 import {
   type CallbackGateway,
   createCallbackGateway,
@@ -35,7 +43,7 @@ export interface Ending {
   readonly statuses: readonly number[];
 }
 
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const baseUrl = 'https://tools.test';
 const tokens = createCallbackTokens({
   keys: [{ id: 'k1', secret: new Uint8Array(32).fill(7), since: 0, revoked: false }],

@@ -6,28 +6,28 @@
 //   M2. Room is made in the tenant with the most threads: an inactive tenant takes no room from others.
 import { TransientMap } from './transient-map.ts';
 
-interface ThreadKey {
-  readonly tenant: string;
+interface ThreadKey<Tenant extends string = string> {
+  readonly tenant: Tenant;
   readonly thread: string;
 }
 
-export class ThreadMap<Value extends NonNullable<unknown>> {
-  readonly #tenants = new Map<string, TransientMap<string, Value>>();
+export class ThreadMap<Value extends NonNullable<unknown>, Tenant extends string = string> {
+  readonly #tenants = new Map<Tenant, TransientMap<string, Value>>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  get({ tenant, thread }: ThreadKey): Value | undefined {
+  get({ tenant, thread }: ThreadKey<Tenant>): Value | undefined {
     return this.#tenants.get(tenant)?.get(thread);
   }
 
-  has({ tenant, thread }: ThreadKey): boolean {
+  has({ tenant, thread }: ThreadKey<Tenant>): boolean {
     return this.#tenants.get(tenant)?.has(thread) === true;
   }
 
-  set({ tenant, thread }: ThreadKey, value: Value): void {
+  set({ tenant, thread }: ThreadKey<Tenant>, value: Value): void {
     let threads = this.#tenants.get(tenant);
     if (threads === undefined) this.#tenants.set(tenant, (threads = new TransientMap()));
     const before = threads.size;
@@ -35,7 +35,7 @@ export class ThreadMap<Value extends NonNullable<unknown>> {
     this.#size += threads.size - before;
   }
 
-  delete({ tenant, thread }: ThreadKey): boolean {
+  delete({ tenant, thread }: ThreadKey<Tenant>): boolean {
     const threads = this.#tenants.get(tenant);
     if (threads?.delete(thread) !== true) return false;
     if (threads.size === 0) this.#tenants.delete(tenant); // (M1)
@@ -51,7 +51,7 @@ export class ThreadMap<Value extends NonNullable<unknown>> {
 
   /** Drops the oldest thread of the tenant with the most threads. Looks at each tenant. (M2) */
   makeRoom(): void {
-    let largest: readonly [string, TransientMap<string, Value>] | undefined;
+    let largest: readonly [Tenant, TransientMap<string, Value>] | undefined;
     for (const entry of this.#tenants) if (entry[1].size > (largest?.[1].size ?? 0)) largest = entry;
     if (largest === undefined) return;
     const [tenant, threads] = largest;
@@ -59,7 +59,7 @@ export class ThreadMap<Value extends NonNullable<unknown>> {
   }
 
   /** A tenant's threads in the order of their insertion; tenants likewise. */
-  *entries(): IterableIterator<readonly [ThreadKey, Value]> {
+  *entries(): IterableIterator<readonly [ThreadKey<Tenant>, Value]> {
     for (const [tenant, threads] of this.#tenants)
       for (const [thread, value] of threads.entries()) yield [{ tenant, thread }, value];
   }

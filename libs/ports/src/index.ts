@@ -56,3 +56,13 @@ export * from './stores/hooks/webhooks.ts';
 export * from './world/webhook-transport.ts';
 export * from './arrivals/schedules.ts';
 export * from './arrivals/sources.ts';
+export {
+  localTenant,
+  noTenant,
+  parseTenantId,
+  platformTenant,
+  storedTenantId,
+  tenantId,
+  tenantIdForm,
+  type TenantId,
+} from '@dormouse/thread';

@@ -1,5 +1,5 @@
 // The tools that a stored manifest defines.
-import { Fault, type ToolDefinition, type Toolsets } from '@dormouse/ports';
+import { Fault, type ToolDefinition, type Toolsets, type TenantId } from '@dormouse/ports';
 import type { LoadedToolset } from '@dormouse/thread';
 
 interface Manifest {
@@ -13,7 +13,7 @@ interface Manifest {
 /** @throws Fault STATE_UNAVAILABLE when the manifest is missing. */
 export async function readDefinitions(
   toolsets: Toolsets,
-  tenant: string,
+  tenant: TenantId,
   { sha256, toolServer }: Pick<LoadedToolset, 'sha256'> & { readonly toolServer: string | null },
 ): Promise<readonly ToolDefinition[]> {
   const stored = await toolsets.get(tenant, sha256);

@@ -1,9 +1,11 @@
 // What specs register and ask for: the smallest that is valid, with the fields that a spec is about.
-import type { Agent, ModelConfig, ModelRequest, ToolServer } from '@dormouse/ports';
+import { tenantId, type Agent, type ModelConfig, type ModelRequest, type ToolServer } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ModelMessage } from '@dormouse/thread';
 
+const acme = tenantId('acme');
+
 export const toolServerOf = (fields: Partial<ToolServer> & Pick<ToolServer, 'baseUrl'>): ToolServer => ({
-  tenant: 'acme',
+  tenant: acme,
   id: 'tsv_1',
   name: 'tools',
   createdAt: 0,
@@ -30,7 +32,7 @@ export const modelOf = (fields: Partial<ModelConfig> = {}): ModelConfig => ({
 });
 
 export const agentOf = (fields: Partial<Agent> = {}): Agent => ({
-  tenant: 'acme',
+  tenant: acme,
   id: 'agt_1',
   name: 'worker',
   version: 1,
@@ -48,7 +50,7 @@ export const modelRequestOf = (
   messages: readonly ModelMessage[],
   fields: Partial<Omit<ModelRequest, 'prompt'>> = {},
 ): ModelRequest => ({
-  tenant: 'acme',
+  tenant: acme,
   thread: 'thr_1',
   completionId: 'cmp_1',
   ordinal: 0,

@@ -19,6 +19,7 @@ export * from './moment.ts';
 export * from './owed.ts';
 export * from './policy.ts';
 export * from './status.ts';
+export * from './tenant-id.ts';
 export * from './thread.ts';
 export * from './toolset.ts';
 export * from './transcript.ts';

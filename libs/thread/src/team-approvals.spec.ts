@@ -1,4 +1,5 @@
 // Calls that several must allow: who counts, what voids, what ends it, and what the model sees of it.
+import { tenantId } from './tenant-id.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evolve } from './evolve.ts';
@@ -26,7 +27,8 @@ const team = (more: Partial<TeamApproval> = {}): readonly Happening[] => {
   return [...idle({ policies }), said('msg_1'), answered('', call('weather', { city: 'Oslo' }))];
 };
 
-const shaOf = (args: object): string => moment(unopenedThread('acme', 'thr_1'), 0).sha256(JSON.stringify(args));
+const shaOf = (args: object): string =>
+  moment(unopenedThread(tenantId('acme'), 'thr_1'), 0).sha256(JSON.stringify(args));
 
 interface Said extends Partial<Pick<ChoiceAnswer, 'answer' | 'reason' | 'once' | 'shown'>> {
   readonly edit?: Readonly<Record<string, unknown>>;

@@ -10,6 +10,7 @@
 //   T5. `position` counts the events folded; the next commit's version is exactly this number.
 //   T6. `arrivals` counts the part of `unseen` that no call waited for: events, reports, messages of the parent.
 //   T7. A value with an id from outside is looked up with `own`: an id may be spelt `constructor`.
+import type { TenantId } from './tenant-id.ts';
 import type { Content } from './content.ts';
 import type { Delivery } from './effect.ts';
 import type { TimerReason } from './event.ts';
@@ -198,7 +199,7 @@ export interface UsageDay {
 }
 
 export interface Thread {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly position: number;
   readonly status: 'unopened' | 'open' | 'closed';
@@ -268,7 +269,7 @@ export interface Thread {
 }
 
 /** The thread before its opening. */
-export function unopenedThread(tenant: string, id: string): Thread {
+export function unopenedThread(tenant: TenantId, id: string): Thread {
   return {
     tenant,
     id,

@@ -6,7 +6,7 @@
 //   W2. Each pair of origin and credential (as carried by the request) has a pool of its own.
 import { createBoundedMap } from '@dormouse/collections';
 import { createHash } from 'node:crypto';
-import { Fault } from '@dormouse/ports';
+import { Fault, type TenantId } from '@dormouse/ports';
 import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
 import { createOriginPools } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
@@ -15,7 +15,7 @@ import { noTenantOutbound, type OutboundRule, type TenantOutbound } from './outb
 export interface GuardedFetchOptions {
   readonly outboundAllow: readonly OutboundRule[];
   /** What a tenant may call beside that; default: nothing. @throws Fault */
-  readonly outboundOf?: (tenant: string) => Promise<TenantOutbound>;
+  readonly outboundOf?: (tenant: TenantId) => Promise<TenantOutbound>;
   readonly resolver?: Resolver;
   /** Default 2 048: the number of completions that a processor runs at once may all go to one provider. */
   readonly connectionsPerOriginMax?: number;
@@ -36,7 +36,7 @@ const tenantsKept = 1_000;
 export function createGuardedFetch(options: GuardedFetchOptions): {
   readonly fetch: GuardedFetch;
   /** For requests of a tenant: with what it may call beside the installation's list. The same function every time. */
-  readonly fetchOf: (tenant: string) => GuardedFetch;
+  readonly fetchOf: (tenant: TenantId) => GuardedFetch;
   close(): Promise<void>;
 } {
   const { outboundOf = () => Promise.resolve(noTenantOutbound) } = options;

@@ -4,7 +4,7 @@
 //   R1. Nothing is followed and nothing is kept: one request to the token endpoint, which has its own time limit.
 //   R2. A provider that answers that the grant or the client is not good refuses; any other failure may pass.
 //   R3. What the provider says is not repeated in a fault.
-import { Fault } from '@dormouse/ports';
+import { Fault, type TenantId } from '@dormouse/ports';
 import * as oauth from 'oauth4webapi';
 import type { GuardedFetch } from './guarded-fetch.ts';
 
@@ -27,8 +27,8 @@ const refusals: readonly unknown[] = ['invalid_grant', 'invalid_client', 'unauth
 
 /** The result answers null when the provider refuses. @throws Fault OUTBOUND_FORBIDDEN, UNAVAILABLE. */
 export function createRefreshGrant(
-  fetchOf: (tenant: string) => GuardedFetch,
-): (grant: RefreshableGrant, tenant: string) => Promise<GrantAnswer | null> {
+  fetchOf: (tenant: TenantId) => GuardedFetch,
+): (grant: RefreshableGrant, tenant: TenantId) => Promise<GrantAnswer | null> {
   return async ({ tokenUrl, clientId, clientSecret, refreshToken }, tenant) => {
     const { host, origin, protocol } = new URL(tokenUrl);
     const server = { issuer: origin, token_endpoint: tokenUrl };

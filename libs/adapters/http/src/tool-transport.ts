@@ -9,7 +9,14 @@
 //       registration's own authorization; a signature and a certificate of the registration stay beside it.
 //   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are cached for seconds.
 import { createBoundedMap } from '@dormouse/collections';
-import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
+import {
+  Fault,
+  type FetchOutcome,
+  type SendOutcome,
+  type ToolServer,
+  type ToolTransport,
+  type TenantId,
+} from '@dormouse/ports';
 import { bodyType, noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
 import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
@@ -21,18 +28,18 @@ export interface ToolTransportOptions {
   /** From `parseOutboundAllow`. */
   readonly outboundAllow: readonly OutboundRule[];
   /** As `GuardedFetchOptions.outboundOf`. */
-  readonly outboundOf?: (tenant: string) => Promise<TenantOutbound>;
+  readonly outboundOf?: (tenant: TenantId) => Promise<TenantOutbound>;
   readonly resolver?: Resolver;
   /**
    * The secret's value, if it may be used for this origin.
    * @throws Fault SECRET_UNUSABLE when it does not exist or names other origins; any other fault is worth a retry.
    */
-  readonly secrets: (tenant: string, name: string, origin: string) => Promise<string>;
+  readonly secrets: (tenant: TenantId, name: string, origin: string) => Promise<string>;
   /**
    * The token of an end user for a tool server at this origin; null when there is none.
    * @throws Fault SECRET_UNUSABLE, CREDENTIAL_REFRESH_FAILED; any other fault is worth a retry. Default: none.
    */
-  readonly userToken?: (tenant: string, userId: string, toolServer: string, origin: string) => Promise<string | null>;
+  readonly userToken?: (tenant: TenantId, userId: string, toolServer: string, origin: string) => Promise<string | null>;
   readonly connectionsPerOriginMax?: number;
   readonly connectTimeoutMs?: number;
   readonly secretTtlMs?: number;
@@ -151,7 +158,7 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
   }
 
   /** What the tenant may call beside the installation's list; a refusal, worth a retry, when it cannot be read. */
-  const ownOf = (tenant: string): Promise<TenantOutbound | Extract<PoolAnswer, { ok: false }>> =>
+  const ownOf = (tenant: TenantId): Promise<TenantOutbound | Extract<PoolAnswer, { ok: false }>> =>
     outboundOf(tenant).catch(() => ({
       ...{ ok: false, code: 'NAME_NOT_RESOLVED', detail: 'what the tenant may call could not be read' },
     }));

@@ -8,7 +8,7 @@
 //   K3. A redirect is an answer like any other; it is never followed. Nothing of an answer's body is read.
 //   K4. A URL over plain http needs a rule for its name as long as the name has no address: none could be judged.
 import { createBoundedMap } from '@dormouse/collections';
-import type { WebhookOutcome, WebhookTransport } from '@dormouse/ports';
+import type { WebhookOutcome, WebhookTransport, TenantId } from '@dormouse/ports';
 import { Webhook } from 'standardwebhooks';
 import { bodyType } from './credential.ts';
 import { exchange } from './exchange.ts';
@@ -20,7 +20,7 @@ export interface WebhookTransportOptions {
   /** From `parseOutboundAllow`. */
   readonly outboundAllow: readonly OutboundRule[];
   /** As `GuardedFetchOptions.outboundOf`. */
-  readonly outboundOf?: (tenant: string) => Promise<TenantOutbound>;
+  readonly outboundOf?: (tenant: TenantId) => Promise<TenantOutbound>;
   readonly resolver?: Resolver;
   /** Of one tenant. */
   readonly connectionsPerOriginMax?: number;

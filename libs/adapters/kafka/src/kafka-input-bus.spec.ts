@@ -1,4 +1,4 @@
-import type { Logger, ThreadDelivery } from '@dormouse/ports';
+import { tenantId, type Logger, type ThreadDelivery } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import type { GroupHandlers } from './group-consumer.ts';
 import { createInputBus } from './kafka-input-bus.ts';
@@ -38,7 +38,7 @@ async function bus() {
 
 it('C2 reads its own records, and those of before, whose headers have other names', async () => {
   const { made, sent, delivered, take } = await bus();
-  await made.publish({ tenant: 'local', thread: 'thr_1' }, input, trace);
+  await made.publish({ tenant: tenantId('local'), thread: 'thr_1' }, input, trace);
   const [{ value, headers } = { value: '', headers: {} }] = sent;
   expect(headers).toMatchObject({ ce_id: 'req:1', ce_type: 'dormouse.inputs.RetryRequest', traceparent: trace });
   take(value, headers);

@@ -1,11 +1,14 @@
-import { createPartitioner, recordKeyOf } from '@dormouse/ports';
+import { createPartitioner, recordKeyOf, storedTenantId } from '@dormouse/ports';
 import fc from 'fast-check';
 import { Partitioners } from 'kafkajs';
 import { expect, it } from 'vitest';
 
 it('threads lie where Kafka itself would put their keys', () => {
   const theirs = Partitioners.DefaultPartitioner();
-  const key = fc.record({ tenant: fc.string(), thread: fc.string({ unit: 'binary', maxLength: 60 }) });
+  const key = fc.record({
+    tenant: fc.string().map(storedTenantId),
+    thread: fc.string({ unit: 'binary', maxLength: 60 }),
+  });
   fc.assert(
     fc.property(key, fc.integer({ min: 1, max: 200 }), (thread, count) => {
       const partitionMetadata = Array.from({ length: count }, (_, partitionId) => ({

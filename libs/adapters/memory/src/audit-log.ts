@@ -1,12 +1,12 @@
 // The audit in memory. Contract: ports/audit-log.ts.
-import type { AuditLog, AuditRow } from '@dormouse/ports';
+import type { AuditLog, AuditRow, TenantId } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 
 /** Rows by tenant, in order. */
 export type AuditLogStore = Map<string, AuditRow[]>;
 
 export function createAuditLog(store: AuditLogStore, passage: Passage): AuditLog {
-  const rowsOf = (tenant: string): readonly AuditRow[] => store.get(tenant) ?? [];
+  const rowsOf = (tenant: TenantId): readonly AuditRow[] => store.get(tenant) ?? [];
   return {
     append: (tenant, rows) =>
       passage.write('auditLog.append', tenant, () => {

@@ -1,5 +1,5 @@
 // Erasures in memory. Port: ports/stores/erasures.ts.
-import type { ErasureRecord, Erasures } from '@dormouse/ports';
+import type { ErasureRecord, Erasures, TenantId } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { pageOf } from './thread-directory.ts';
 
@@ -9,7 +9,7 @@ const orderOf = ({ requestedAt, id }: ErasureRecord): string => `${String(9e15 -
 
 export function createErasures(erasures: ErasureStore, passage: Passage): Erasures {
   const nameOf = ({ tenant, id }: Pick<ErasureRecord, 'tenant' | 'id'>): string => `${tenant}:${id}`;
-  const newestFirst = (tenant: string): readonly ErasureRecord[] =>
+  const newestFirst = (tenant: TenantId): readonly ErasureRecord[] =>
     [...erasures.values()]
       .filter((erasure) => erasure.tenant === tenant)
       .toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1));

@@ -1,11 +1,11 @@
 // Keys of families in memory. Port: ports/stores/family-keys.ts.
-import type { FamilyKey, FamilyKeys } from '@dormouse/ports';
+import type { FamilyKey, FamilyKeys, TenantId } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 
 export type FamilyKeyStore = Map<string, FamilyKey>;
 
 export function createFamilyKeys(keys: FamilyKeyStore, passage: Passage): FamilyKeys {
-  const nameOf = (tenant: string, family: string): string => `${tenant}:${family}`;
+  const nameOf = (tenant: TenantId, family: string): string => `${tenant}:${family}`;
   return {
     insert: (key) =>
       passage.write('familyKeys.insert', key.family, () => {

@@ -1,5 +1,5 @@
 // First answers by idempotency key, in memory.
-import type { ClaimAnswer, IdempotencyKeys, KeptAnswer } from '@dormouse/ports';
+import type { ClaimAnswer, IdempotencyKeys, KeptAnswer, TenantId } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 
 interface Claim {
@@ -11,7 +11,7 @@ interface Claim {
 export type IdempotencyStore = Map<string, Claim>;
 
 export function createIdempotencyKeys(claims: IdempotencyStore, passage: Passage): IdempotencyKeys {
-  const rowOf = (tenant: string, route: string, key: string): string => JSON.stringify([tenant, route, key]);
+  const rowOf = (tenant: TenantId, route: string, key: string): string => JSON.stringify([tenant, route, key]);
   return {
     claim: (tenant, route, key, bodySha256, now, leaseMs) =>
       passage.write('idempotency.claim', key, (): ClaimAnswer => {

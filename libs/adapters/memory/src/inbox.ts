@@ -10,16 +10,17 @@ import {
   type PageRequest,
   type Question,
   type QuestionFilter,
+  type TenantId,
 } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 
 /** By tenant and id. */
 export type InboxStore = Map<string, Question>;
 
-const nameOf = (tenant: string, id: string): string => JSON.stringify([tenant, id]);
+const nameOf = (tenant: TenantId, id: string): string => JSON.stringify([tenant, id]);
 
 export function createInbox(store: InboxStore, passage: Passage): Inbox {
-  const inOrder = (tenant: string, holds: (question: Question) => boolean): readonly Question[] =>
+  const inOrder = (tenant: TenantId, holds: (question: Question) => boolean): readonly Question[] =>
     [...store.values()].filter((each) => each.tenant === tenant && holds(each)).toSorted(byAge);
   return {
     put: (questions) =>

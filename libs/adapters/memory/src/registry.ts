@@ -18,6 +18,7 @@ import type {
   ToolServers,
   UserCredential,
   UserCredentials,
+  TenantId,
 } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { pageOf } from './thread-directory.ts';
@@ -54,12 +55,12 @@ const byName = (left: { readonly name: string }, right: { readonly name: string 
   left.name < right.name ? -1 : 1;
 
 export function createAgents({ agents, pausedAgents }: RegistryStore, passage: Passage): Agents {
-  const pausedOf = (tenant: string): ReadonlySet<string> => pausedAgents.get(tenant) ?? new Set();
-  function setPaused(tenant: string, name: string, isPaused: boolean): void {
+  const pausedOf = (tenant: TenantId): ReadonlySet<string> => pausedAgents.get(tenant) ?? new Set();
+  function setPaused(tenant: TenantId, name: string, isPaused: boolean): void {
     const others = [...pausedOf(tenant)].filter((other) => other !== name);
     pausedAgents.set(tenant, new Set(isPaused ? [...others, name] : others));
   }
-  const versions = (tenant: string, nameOrId: string): readonly Agent[] =>
+  const versions = (tenant: TenantId, nameOrId: string): readonly Agent[] =>
     agents
       .filter((agent) => agent.tenant === tenant && (agent.name === nameOrId || agent.id === nameOrId))
       .sort((left, right) => left.version - right.version);
@@ -99,7 +100,7 @@ export function createAgents({ agents, pausedAgents }: RegistryStore, passage: P
 }
 
 export function createToolServers({ toolServers }: RegistryStore, passage: Passage): ToolServers {
-  const find = (tenant: string, nameOrId: string): ToolServer | null =>
+  const find = (tenant: TenantId, nameOrId: string): ToolServer | null =>
     toolServers.get(`${tenant}:${nameOrId}`) ??
     [...toolServers.values()].find((server) => server.tenant === tenant && server.id === nameOrId) ??
     null;
@@ -212,7 +213,7 @@ export function createTenants({ tenants }: RegistryStore, passage: Passage): Ten
 }
 
 export function createHeldThreads({ held }: RegistryStore, passage: Passage): HeldThreads {
-  const nameOf = (tenant: string, thread: string, by: HeldBy): string => JSON.stringify([tenant, thread, by]);
+  const nameOf = (tenant: TenantId, thread: string, by: HeldBy): string => JSON.stringify([tenant, thread, by]);
   return {
     hold: ({ tenant, thread }, by) =>
       passage.write('heldThreads.hold', thread, () => {
@@ -243,7 +244,7 @@ export function createHeldThreads({ held }: RegistryStore, passage: Passage): He
 export function createUserCredentials({ userCredentials }: RegistryStore, passage: Passage): UserCredentials {
   const nameOf = (...parts: readonly string[]): string => JSON.stringify(parts);
   const own = ({ tenant, userId, toolServer }: UserCredential): string => nameOf(tenant, userId, toolServer);
-  const ofTenant = (tenant: string): readonly UserCredential[] =>
+  const ofTenant = (tenant: TenantId): readonly UserCredential[] =>
     [...userCredentials.values()]
       .filter((each) => each.tenant === tenant)
       .toSorted((left, right) => (own(left) < own(right) ? -1 : 1));

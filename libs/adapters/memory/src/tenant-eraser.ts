@@ -1,5 +1,5 @@
 // Deletes what a memory world has of a tenant. Port: ports/tenant-eraser.ts.
-import type { TenantEraser } from '@dormouse/ports';
+import { noTenant, type TenantEraser, type TenantId } from '@dormouse/ports';
 import type { ScheduleStore } from './arrivals/schedules.ts';
 import type { ArrivalStore } from './arrivals/sources.ts';
 import type { AuditLogStore } from './audit-log.ts';
@@ -53,9 +53,9 @@ export function createTenantEraser(durable: Erasable, passage: Passage): TenantE
   return { erase: (tenant) => passage.write('eraser.erase', tenant, () => erase(durable, tenant)) };
 }
 
-function erase(durable: Erasable, tenant: string): number {
+function erase(durable: Erasable, tenant: TenantId): number {
   const { registry, log, ledger, parked, toolActivity } = durable;
-  const isOf = ({ tenant: owner }: { readonly tenant: string }): boolean => owner === tenant;
+  const isOf = ({ tenant: owner }: { readonly tenant: TenantId }): boolean => owner === tenant;
   let rows = 0;
   const byName = [
     ...[log.threads, log.owed, durable.timers, parked.threads, parked.inputs, durable.views, durable.logins],
@@ -75,10 +75,10 @@ function erase(durable: Erasable, tenant: string): number {
   rows += registry.agents.length - kept.length;
   registry.agents.splice(0, registry.agents.length, ...kept);
   for (const [nth, commit] of log.arrived.entries())
-    if (isOf(commit)) log.arrived[nth] = { ...commit, tenant: '', body: '' }; // the places of the others stay
+    if (isOf(commit)) log.arrived[nth] = { ...commit, tenant: noTenant, body: '' }; // the places of the others stay
   return rows;
 }
 
 /** Names are `tenant:…`, or the JSON of a list that begins with it. */
-const isNameOf = (name: string, tenant: string): boolean =>
+const isNameOf = (name: string, tenant: TenantId): boolean =>
   name.startsWith(`${tenant}:`) || name.startsWith(`[${JSON.stringify(tenant)},`);

@@ -14,6 +14,7 @@ import type {
   ThreadStatus,
   ThreadWaitKind,
   ThreadWaits,
+  TenantId,
 } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 import { nameOf } from './thread-log.ts';
@@ -131,7 +132,7 @@ function project(
   });
 }
 
-function oldestCallOf(rows: DirectoryStore, tenant: string, toolServer: string): OpenCall | null {
+function oldestCallOf(rows: DirectoryStore, tenant: TenantId, toolServer: string): OpenCall | null {
   const known = waitsOf.get(rows) ?? new Map<string, ThreadWaits>();
   const open = [...rows.values()]
     .filter((row) => row.tenant === tenant)
@@ -140,7 +141,7 @@ function oldestCallOf(rows: DirectoryStore, tenant: string, toolServer: string):
   return open.toSorted((one, other) => one.since - other.since)[0] ?? null;
 }
 
-function openOf(rows: DirectoryStore, tenant: string): OpenOfTenant {
+function openOf(rows: DirectoryStore, tenant: TenantId): OpenOfTenant {
   const open = [...rows.values()].filter((row) => row.tenant === tenant && row.status !== 'closed');
   const waits = waitsOf.get(rows);
   const subscriptions = open.reduce((sum, row) => sum + (waits?.get(nameOf(row))?.subscriptions ?? 0), 0);

@@ -9,10 +9,11 @@ import {
   type UsageRange,
   type UsageRow,
   type UsageTotals,
+  type TenantId,
 } from '@dormouse/ports';
 
 interface UsageDay extends UsageTotals {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly day: number;
   readonly agent: string;
@@ -29,7 +30,7 @@ export function projectUsage(days: UsageStore, { tenant, thread, position, usage
   }
 }
 
-function within(days: UsageStore, tenant: string, { fromDay, toDay }: UsageRange): readonly UsageDay[] {
+function within(days: UsageStore, tenant: TenantId, { fromDay, toDay }: UsageRange): readonly UsageDay[] {
   return [...days.values()].filter((each) => each.tenant === tenant && each.day >= fromDay && each.day < toDay);
 }
 
@@ -46,7 +47,7 @@ const totalsOf = ({
 
 export function usageOf(
   days: UsageStore,
-  tenant: string,
+  tenant: TenantId,
   query: UsageQuery,
   { limit, cursor }: PageRequest,
 ): Page<UsageRow> {
@@ -62,5 +63,5 @@ export function usageOf(
   return { data, nextCursor: start + limit < ordered.length ? (data.at(-1)?.key ?? null) : null };
 }
 
-export const usageTotalOf = (days: UsageStore, tenant: string, range: UsageRange): UsageTotals =>
+export const usageTotalOf = (days: UsageStore, tenant: TenantId, range: UsageRange): UsageTotals =>
   within(days, tenant, range).map(totalsOf).reduce(addUsage, noUsage);

@@ -1,5 +1,5 @@
 // Activity of tool servers in memory. Contract: ports/stores/tool-activity.ts.
-import type { ActivityRow, ToolActivity } from '@dormouse/ports';
+import type { ActivityRow, ToolActivity, TenantId } from '@dormouse/ports';
 import type { Passage } from './gate.ts';
 
 export interface ActivityStore {
@@ -9,7 +9,7 @@ export interface ActivityStore {
 
 export function createToolActivity({ rows, discoveries }: ActivityStore, passage: Passage): ToolActivity {
   const isOf =
-    (tenant: string, toolServerId: string) =>
+    (tenant: TenantId, toolServerId: string) =>
     (row: ActivityRow): boolean =>
       row.tenant === tenant && row.toolServerId === toolServerId;
   return {

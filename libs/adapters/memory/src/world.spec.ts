@@ -1,10 +1,10 @@
 // Behaviour of the memory world alone: its gate, zombies, owed rows. Every adapter's behaviour is in test/contracts.
-import { Fault, type Commit, type InputConsumer, type ThreadDelivery } from '@dormouse/ports';
+import { Fault, type Commit, type InputConsumer, type ThreadDelivery, tenantId } from '@dormouse/ports';
 import type { InterruptRequest } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createManualClock, createMemoryWorld, type Gate, openGate, settle } from './index.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const interrupt = (id: string): InterruptRequest => ({
   kind: 'InterruptRequest',
   id,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelPart, ToolDefinition } from '@dormouse/ports';
+import { tenantId, type ModelPart, type ToolDefinition } from '@dormouse/ports';
 import type { ModelMessage, ModelToolResult } from '@dormouse/thread';
 import { completeDemo } from './demo-model.ts';
 
@@ -63,7 +63,7 @@ async function answer(
     parameters: {},
   };
   const request = {
-    tenant: 'acme',
+    tenant: tenantId('acme'),
     thread: 'thr_1',
     completionId: 'cmp_1',
     ordinal: 0,

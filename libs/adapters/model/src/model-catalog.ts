@@ -5,7 +5,7 @@
 //       the reason, and delays the others by `listMsMax` at most.
 //   C2. A hosted provider is asked for its own list: names are never a table that ages here.
 import { z } from 'zod';
-import type { Fault } from '@dormouse/ports';
+import type { Fault, TenantId } from '@dormouse/ports';
 import { hostedProviders, keyHeaders, standardBaseUrl } from './hosted-providers.ts';
 import { type ProviderName, providerNames } from './model.ts';
 import type { HostedProvider, ModelDependencies } from './model-dependencies.ts';
@@ -30,7 +30,7 @@ export interface OfferedProvider {
 
 export interface ModelCatalog {
   /** @throws Fault when a store fails. */
-  list(tenant: string): Promise<readonly OfferedProvider[]>;
+  list(tenant: TenantId): Promise<readonly OfferedProvider[]>;
 }
 
 const listMsMax = 5_000;
@@ -76,7 +76,7 @@ export function createModelCatalog(dependencies: ModelDependencies): ModelCatalo
 
 async function hosted(
   dependencies: ModelDependencies,
-  tenant: string,
+  tenant: TenantId,
   provider: HostedProvider,
 ): Promise<OfferedProvider> {
   const { environment, fetch, fetchOf = () => fetch } = dependencies;

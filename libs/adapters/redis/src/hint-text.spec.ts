@@ -1,10 +1,10 @@
-import type { Commit, Hint } from '@dormouse/ports';
+import { tenantId, type Commit, type Hint } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { hintsIn, textOf } from './hint-text.ts';
 
 const commit: Commit = {
   v: 1,
-  tenant: 'acme',
+  tenant: tenantId('acme'),
   thread: 't',
   version: 3,
   count: 1,

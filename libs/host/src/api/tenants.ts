@@ -1,16 +1,14 @@
 // Tenants of an installation, managed with the platform key: requests, answers and operations.
 import { z } from 'zod';
 import { tenantEntryProblem } from '@dormouse/adapter-http';
+import { tenantIdForm } from '@dormouse/ports';
 import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { listOf, listQuery, shortText, time } from './field.ts';
 import { operation } from './operation.ts';
 
-export const tenantId = z
+const tenantIdText = z
   .string()
-  .regex(
-    /^[a-z0-9][a-z0-9-]{0,62}$/,
-    'must be 1 to 63 lowercase letters, digits or dashes, and begin with a letter or digit',
-  );
+  .regex(tenantIdForm, 'must be 1 to 63 lowercase letters, digits or dashes, and begin with a letter or digit');
 
 const amount = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const rate = z.number().positive().max(1_000_000);
@@ -62,7 +60,7 @@ const fields = {
 const optionally = z.strictObject(fields).partial().shape;
 
 export const newTenant = z
-  .strictObject({ ...optionally, id: tenantId })
+  .strictObject({ ...optionally, id: tenantIdText })
   .meta({ id: 'NewTenant', description: 'Only `id` is required; an id is never used twice.' });
 
 export const tenantPatch = z

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createManualClock, createMemoryWorld, type MemoryPorts } from '@dormouse/adapter-memory';
-import type { InputConsumer, Logger, ThreadDelivery } from '@dormouse/ports';
+import { tenantId, type InputConsumer, type Logger, type ThreadDelivery } from '@dormouse/ports';
 import type { Service } from '@dormouse/runtime';
 import { type CanActivate, type ExecutionContext, type INestMicroservice, type NestInterceptor } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -11,7 +11,7 @@ import type { RecordContext } from './record-context.ts';
 import { RecordStrategy } from './record-strategy.ts';
 import { ThreadProcessorModule, ToolDispatcherModule } from './service-modules.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const message = (id: string) =>
   ({ kind: 'UserMessage', id: `c:${id}`, messageId: id, content: [{ type: 'text', text: id }] }) as const;
 const dispatch = (id: string) =>

@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { createCallbackTokens } from '@dormouse/runtime';
 import { describe, expect, it } from 'vitest';
 import { callbackKeysOf } from './callback-keys.ts';
@@ -5,7 +6,7 @@ import { type KeyRing, keyRingOf, readMasterKeys } from './key-ring.ts';
 
 const [one, two] = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string];
 const time = '2026-03-01T00:00:00Z';
-const scope = { tenant: 'acme', thread: 'thr_1', toolCallId: 'call_1', toolServer: 'tools', expiresAt: null };
+const scope = { tenant: tenantId('acme'), thread: 'thr_1', toolCallId: 'call_1', toolServer: 'tools', expiresAt: null };
 const [before, after] = [Date.parse(time) - 1, Date.parse(time)];
 
 function ringOf(text: string): KeyRing {

@@ -22,6 +22,7 @@ import {
   type Stores,
   type ToolTransport,
   type WebhookTransport,
+  type TenantId,
 } from '@dormouse/ports';
 import {
   createContentSwitch,
@@ -108,7 +109,7 @@ export async function openPlatform(
   const records = createTenantRecords({ ...topology.stores, clock });
   const contents = createContentSwitch(records, config.TRACE_CONTENT);
   const tracer = tracerWithSwitch(spans, contents);
-  const mayHaveContent = (tenant: string): boolean => contents.mayHave(tenant);
+  const mayHaveContent = (tenant: TenantId): boolean => contents.mayHave(tenant);
   const tracing = { tracer, wallNow, turnMsMax: config.TRACE_TURN_MAX_MS, mayHaveContent };
   const sealer = createSealer(sealKeysOf(keys, clock));
   const keyring = keyringOf(topology, sealer, clock);
@@ -132,7 +133,7 @@ export async function openPlatform(
   const webhookTransport = createWebhookTransport({ outboundAllow, outboundOf });
   // The processor's own limits of a completion end it, by the signal of its request.
   const outbound = createGuardedFetch({ outboundAllow, outboundOf, headersTimeoutMs: 0, bodyTimeoutMs: 0 });
-  const blob = (tenant: string, sha256: string) => stores.blobs.get(tenant, sha256);
+  const blob = (tenant: TenantId, sha256: string) => stores.blobs.get(tenant, sha256);
   const environment = traits.hasBroker === true ? {} : providerEnvironment();
   const { fetch, fetchOf } = outbound;
   const asked = { fetch, fetchOf, secret: findSecret, environment, blob, clock };

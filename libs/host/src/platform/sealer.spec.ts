@@ -1,10 +1,13 @@
+import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createSealer, type SealKey, secretFinder, secretReader } from './sealer.ts';
+
+const acme = tenantId('acme');
 
 const keyOf = (id: string, byte: number): SealKey => ({ id, key: new Uint8Array(32).fill(byte) });
 const sealerWith = (...all: readonly SealKey[]) => createSealer({ all, inUse: () => all.at(-1) ?? keyOf('none', 0) });
 const sealer = sealerWith(keyOf('nine', 9));
-const owner = { tenant: 'acme', name: 'llm' };
+const owner = { tenant: acme, name: 'llm' };
 
 describe('sealed secrets', () => {
   it('open for their owner, and never look alike', () => {
@@ -18,7 +21,7 @@ describe('sealed secrets', () => {
     const sealed = sealer.seal(owner, 'value');
     const other = sealerWith(keyOf('eight', 8));
     const changed = `${sealed.slice(0, 20)}${sealed[20] === 'A' ? 'B' : 'A'}${sealed.slice(21)}`;
-    expect(() => sealer.open({ ...owner, tenant: 'other' }, sealed)).toThrow(/authenticate/);
+    expect(() => sealer.open({ ...owner, tenant: tenantId('other') }, sealed)).toThrow(/authenticate/);
     expect(() => sealer.open({ ...owner, name: 'other' }, sealed)).toThrow(/authenticate/);
     expect(() => other.open(owner, sealed)).toThrow(/authenticate/);
     expect(() => sealer.open(owner, changed)).toThrow(/authenticate/);
@@ -36,11 +39,11 @@ describe('sealed secrets', () => {
     };
     const find = secretFinder(secrets, sealer);
     const read = secretReader(find);
-    expect(await read('acme', 'llm', 'https://a.example')).toBe('value');
-    await expect(read('acme', 'llm', 'https://b.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
-    await expect(read('acme', 'none', 'https://a.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
-    expect(await find('acme', 'none', 'https://a.example')).toBeNull();
-    await expect(find('acme', 'llm', 'https://b.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
+    expect(await read(acme, 'llm', 'https://a.example')).toBe('value');
+    await expect(read(acme, 'llm', 'https://b.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
+    await expect(read(acme, 'none', 'https://a.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
+    expect(await find(acme, 'none', 'https://a.example')).toBeNull();
+    await expect(find(acme, 'llm', 'https://b.example')).rejects.toMatchObject({ code: 'SECRET_UNUSABLE' });
   });
 });
 
@@ -64,7 +67,7 @@ describe('several keys', () => {
 
   it('S1 S3 open nothing of another owner, and nothing whose key was exchanged for another', () => {
     const now = both.seal(owner, 'of now');
-    expect(() => both.open({ ...owner, tenant: 'other' }, now)).toThrow(/authenticate/);
+    expect(() => both.open({ ...owner, tenant: tenantId('other') }, now)).toThrow(/authenticate/);
     expect(() => both.open(owner, now.replace('eight', 'nine'))).toThrow(/authenticate/);
     expect(() => both.open({ ...owner, name: 'other' }, sealer.seal(owner, 'of before'))).toThrow(/authenticate/);
   });

@@ -6,7 +6,7 @@
 //   S3. A value is sealed with the key in use, and opens with any key of the ring. Where the ring has several, it
 //       carries the id of its key; where it has one, it is as earlier releases wrote and read it.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Fault, type RotatingSealer, type Sealer, type SealOwner, type Secrets } from '@dormouse/ports';
+import { Fault, type RotatingSealer, type Sealer, type SealOwner, type Secrets, type TenantId } from '@dormouse/ports';
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -85,7 +85,7 @@ function openedOrNull(key: Uint8Array, owner: SealOwner, bytes: Buffer): string 
 
 /** Looks a secret up for one destination. @throws Fault SECRET_UNUSABLE when there is none, or not for this origin. */
 /** A secret's value by tenant, name and the origin it is sent to; null when there is none of this name. */
-export type FindSecret = (tenant: string, name: string, origin: string) => Promise<string | null>;
+export type FindSecret = (tenant: TenantId, name: string, origin: string) => Promise<string | null>;
 
 /** The result throws Fault SECRET_UNUSABLE for a secret that may not be sent to the origin. */
 export function secretFinder(secrets: Secrets, sealer: Sealer): FindSecret {
@@ -99,7 +99,7 @@ export function secretFinder(secrets: Secrets, sealer: Sealer): FindSecret {
 }
 
 /** The same where a secret must exist: the result throws Fault SECRET_UNUSABLE too when there is none. */
-export function secretReader(find: FindSecret): (tenant: string, name: string, origin: string) => Promise<string> {
+export function secretReader(find: FindSecret): (tenant: TenantId, name: string, origin: string) => Promise<string> {
   return async (tenant, name, origin) => {
     const value = await find(tenant, name, origin);
     if (value === null) throw new Fault('SECRET_UNUSABLE', `there is no secret named ${name}`);

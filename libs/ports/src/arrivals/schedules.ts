@@ -5,10 +5,11 @@
 //   C2. A schedule is replaced only where it is what was read: of several changes at once, one is made.
 //   C3. Due are those with `lookAt <= now`, the earliest first; one without `lookAt` never is.
 //   C4. A list is ordered by name, and its pages, one after the other, are the list.
+import type { TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from '../registry/registry.ts';
 
 export interface TenantSchedule {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly name: string;
   /** Five or six fields, as in cron. */
@@ -42,11 +43,11 @@ export interface TenantSchedule {
 export interface Schedules {
   /** False when the name is taken. (C1) Resolves when durable. */
   insert(schedule: TenantSchedule): Promise<boolean>;
-  get(tenant: string, nameOrId: string): Promise<TenantSchedule | null>;
-  list(tenant: string, page: PageRequest): Promise<Page<TenantSchedule>>;
+  get(tenant: TenantId, nameOrId: string): Promise<TenantSchedule | null>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<TenantSchedule>>;
   /** Only where `seen` is what is stored; false otherwise. (C2) */
   replace(schedule: TenantSchedule, seen: TenantSchedule): Promise<boolean>;
-  remove(tenant: string, name: string): Promise<boolean>;
+  remove(tenant: TenantId, name: string): Promise<boolean>;
   /** Of all tenants, except for those in `without`. (C3) */
-  due(now: number, limit: number, without?: readonly string[]): Promise<readonly TenantSchedule[]>;
+  due(now: number, limit: number, without?: readonly TenantId[]): Promise<readonly TenantSchedule[]>;
 }

@@ -5,6 +5,7 @@
 //   S2. A list is ordered by name, and its pages, one after the other, are the list.
 //   S3. A delivery belongs to one thread: the first claim stays, whichever process has made it, for `claimsKeptMs` at
 //       least. An older one may be deleted.
+import type { TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from '../registry/registry.ts';
 
 /** How deliveries are signed, and where they have their ids. */
@@ -12,7 +13,7 @@ export const sourceKinds = ['github', 'stripe', 'slack', 'standard'] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
 export interface Source {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly name: string;
   readonly kind: SourceKind;
@@ -34,16 +35,16 @@ export interface Source {
 export interface Sources {
   /** False when the name, or the token, is taken. (S1) Resolves when durable. */
   insert(source: Source): Promise<boolean>;
-  get(tenant: string, nameOrId: string): Promise<Source | null>;
+  get(tenant: TenantId, nameOrId: string): Promise<Source | null>;
   byToken(tokenSha256: string): Promise<Source | null>;
-  list(tenant: string, page: PageRequest): Promise<Page<Source>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<Source>>;
   /** Only where `seen` is what is stored; false otherwise. Name, id and token stay. */
   replace(source: Source, seen: Source): Promise<boolean>;
-  remove(tenant: string, name: string): Promise<boolean>;
+  remove(tenant: TenantId, name: string): Promise<boolean>;
 }
 
 export interface Delivery {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** A function of the source and of its sender's id, or of a schedule and the time. */
   readonly id: string;
   /** The thread that it woke or opened. */
@@ -55,7 +56,7 @@ export interface Delivery {
 export const claimsKeptMs = 30 * 86_400_000;
 
 export interface Deliveries {
-  find(tenant: string, id: string): Promise<Delivery | null>;
+  find(tenant: TenantId, id: string): Promise<Delivery | null>;
   /** The delivery as it is stored: this one, or that of the first claim. (S3) Resolves when durable. */
   claim(delivery: Delivery): Promise<{ readonly delivery: Delivery; readonly isFirst: boolean }>;
 }

@@ -17,6 +17,7 @@ import type {
   SendCancelNotices,
   SendCloseNotices,
   WithdrawCall,
+  TenantId,
 } from '@dormouse/thread';
 import type { Subscription } from './input-bus.ts';
 import type { ThreadKey } from '../log/thread-key.ts';
@@ -52,7 +53,7 @@ export const unboundedPlace: WorkPlace = { ...uncountedPlace, isCrowded: false }
 
 export interface WorkShares {
   /** Above 0. */
-  weightOf(tenant: string): number;
+  weightOf(tenant: TenantId): number;
 }
 
 export interface WorkBus {

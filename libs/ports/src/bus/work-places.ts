@@ -5,6 +5,7 @@
 //   L2. Of what is held (waiting for a place, or for its next attempt) a tenant has no more than it leaves for others.
 //       A message beyond that is crowded: it is handled soon all the same, in places of its own, so that it can be
 //       refused. It waits behind other crowded ones only. (work-bus W4, shared-room)
+import { storedTenantId } from '@dormouse/thread';
 import { createFairSemaphore, createSharedRoom, withPlace } from '@dormouse/collections';
 import { placeKeyOf, placeOwnerOf, type WorkPlace, type WorkShares, type WorkTopics } from './work-bus.ts';
 
@@ -27,7 +28,7 @@ export function createWorkPlaces(
   { inFlightMax, heldMax }: { readonly inFlightMax: number; readonly heldMax: number },
   tenants: WorkShares,
 ): WorkPlaces {
-  const shares = { ownerOf: placeOwnerOf, weightOf: (tenant: string) => tenants.weightOf(tenant) };
+  const shares = { ownerOf: placeOwnerOf, weightOf: (owner: string) => tenants.weightOf(storedTenantId(owner)) };
   const places = createFairSemaphore(inFlightMax, shares);
   const crowdedPlaces = createFairSemaphore(crowdedInFlightMax, shares);
   const room = createSharedRoom(heldMax);

@@ -1,11 +1,10 @@
 // The contract of `AuditLog`, for every adapter.
 import { describe, expect, it } from 'vitest';
 import type { AuditLog, AuditRow } from '../index.ts';
-import { freshKey } from './samples.ts';
+import { freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 /** Each test begins a chain of its own. */
-const freshTenant = (): string => freshKey().thread;
 
 const firstAt = Date.UTC(2026, 0, 1);
 

@@ -1,12 +1,12 @@
 // The contract of `CallbackCounts` (C1..C3), for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { CallbackCount, CallbackCountRow, CallbackCounts } from '../index.ts';
+import { tenantId, type CallbackCount, type CallbackCountRow, type CallbackCounts } from '../index.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 let threads = 0;
 /** A thread that no other test uses. */
 const freshThread = () => ({
-  tenant: 'acme',
+  tenant: tenantId('acme'),
   thread: `thr_${(threads += 1)}_${Math.random().toString(36).slice(2, 10)}`,
 });
 
@@ -41,7 +41,7 @@ export function callbackCountsContract(name: string, make: () => Promise<UnderTe
         rowOf(key, { toolCallId: 'call_2', refused: 4 }),
         rowOf(key, { toolCallId: 'call_3' }),
         rowOf(other, { duplicates: 9 }),
-        rowOf({ ...key, tenant: 'zenith' }, { duplicates: 8 }),
+        rowOf({ ...key, tenant: tenantId('zenith') }, { duplicates: 8 }),
       ]);
       expect(inOrder(await counts.read(key, ['call_1', 'call_2', 'call_9']))).toEqual([
         { toolCallId: 'call_1', duplicates: 1, refused: 0 },

@@ -1,7 +1,7 @@
 // The contract of `DispatchLedger` (D1..D3), for every adapter.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Attempt, DispatchLedger, DispatchOutcome } from '../index.ts';
+import { tenantId, type Attempt, type DispatchLedger, type DispatchOutcome } from '../index.ts';
 import { freshKey } from './samples.ts';
 
 export interface DispatchLedgerUnderTest {
@@ -185,7 +185,7 @@ export function dispatchLedgerContract(name: string, make: () => Promise<Dispatc
       expect(await ledger.claim(key, 'notice:server-b', 'theirs', 1)).toBe(true);
       expect(await ledger.claim(other, 'notice:server-a', 'theirs', 1)).toBe(true);
       expect(await ledger.read(key, call1)).toBeNull();
-      expect(await ledger.read({ ...key, tenant: 'zenith' }, 'notice:server-a')).toBeNull();
+      expect(await ledger.read({ ...key, tenant: tenantId('zenith') }, 'notice:server-a')).toBeNull();
     });
 
     it('attempts come back as recorded, by call and number; recording twice is recording once', async () => {

@@ -1,29 +1,30 @@
 // What every store of erasures guarantees. E1, E2, E3: ports/stores/erasures.ts
+import type { TenantId } from '../index.ts';
 import { describe, expect, it } from 'vitest';
 import type { ErasureRecord, Erasures } from '../stores/erasures.ts';
-import { freshKey } from './samples.ts';
+import { freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 export function erasuresContract(name: string, make: () => Promise<UnderTest<Erasures>>): void {
   describe(`Erasures contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const of = (tenant: string, id: string, requestedAt: number): ErasureRecord => ({
+    const of = (tenant: TenantId, id: string, requestedAt: number): ErasureRecord => ({
       ...{ tenant, id, requestedAt, scope: 'family', subject: `of ${id}`, sealedUser: null, keysErasedAt: null },
       ...{ families: ['thr_1'], threads: 0, wasClear: false, certificate: null },
     });
 
     it('E1: of five inserts of one id the first stays, and the others get it', async () => {
       const erasures = await opened.get();
-      const tenant = freshKey().thread;
+      const tenant = freshTenant();
       const made = await Promise.all([1, 2, 3, 4, 5].map((at) => erasures.insert(of(tenant, 'ers_1', at))));
       expect(new Set(made.map(({ requestedAt }) => requestedAt)).size).toBe(1);
       expect(await erasures.get(tenant, 'ers_1')).toEqual(made[0]);
-      expect(await erasures.get(freshKey().thread, 'ers_1')).toBeNull();
+      expect(await erasures.get(freshTenant(), 'ers_1')).toBeNull();
     });
 
     it('E2: of five that have read the same, one replaces it', async () => {
       const erasures = await opened.get();
-      const seen = await erasures.insert(of(freshKey().thread, 'ers_1', 1));
+      const seen = await erasures.insert(of(freshTenant(), 'ers_1', 1));
       const changed = [1, 2, 3, 4, 5].map((threads) => ({ ...seen, threads }));
       const done = await Promise.all(changed.map((each) => erasures.replace(each, seen)));
       expect(done.filter((isDone) => isDone)).toHaveLength(1);
@@ -32,7 +33,7 @@ export function erasuresContract(name: string, make: () => Promise<UnderTest<Era
 
     it('E3: pages have the newest first, of one tenant; those that are not done are found for all', async () => {
       const erasures = await opened.get();
-      const [ours, theirs] = [freshKey().thread, freshKey().thread];
+      const [ours, theirs] = [freshTenant(), freshTenant()];
       await erasures.insert(of(theirs, 'ers_0', 5));
       for (const [id, at] of [
         ['ers_a', 1],

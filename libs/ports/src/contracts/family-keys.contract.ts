@@ -1,13 +1,12 @@
 // What every store of families' keys guarantees. F1, F2, F3: ports/stores/family-keys.ts
 import { describe, expect, it } from 'vitest';
 import type { FamilyKeys } from '../stores/family-keys.ts';
-import { freshKey } from './samples.ts';
+import { freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 export function familyKeysContract(name: string, make: () => Promise<UnderTest<FamilyKeys>>): void {
   describe(`FamilyKeys contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const freshTenant = (): string => freshKey().thread;
 
     it('F1: of five that are inserted at once one stays, and every caller gets it', async () => {
       const keys = await opened.get();

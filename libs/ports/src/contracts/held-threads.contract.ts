@@ -1,14 +1,13 @@
 // The contract of `HeldThreads`, for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { HeldBy, HeldThread, HeldThreads } from '../index.ts';
-import { freshKey } from './samples.ts';
+import type { HeldBy, HeldThread, HeldThreads, TenantId } from '../index.ts';
+import { freshKey, freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 export function heldThreadsContract(name: string, make: () => Promise<UnderTest<HeldThreads>>): void {
   describe(`HeldThreads contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const freshTenant = (): string => freshKey().thread;
-    const all = (held: HeldThreads, tenant: string, by: HeldBy = 'tenant'): Promise<readonly HeldThread[]> =>
+    const all = (held: HeldThreads, tenant: TenantId, by: HeldBy = 'tenant'): Promise<readonly HeldThread[]> =>
       held.list({ tenant, by }, null, 10);
 
     it('(L2) removes the mark that was read, and no newer one', async () => {

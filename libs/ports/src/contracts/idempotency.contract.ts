@@ -5,8 +5,10 @@
 //   K3. Another body is another request: `other_body`, whatever became of the first.
 //   K4. An abandoned key is free again; a finished one cannot be abandoned.
 import { describe, expect, it } from 'vitest';
-import type { IdempotencyKeys } from '../index.ts';
+import { tenantId, type IdempotencyKeys } from '../index.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
+
+const acme = tenantId('acme');
 
 let keys = 0;
 const freshIdempotencyKey = (): string => `key-${(keys += 1)}-${Math.random().toString(36).slice(2, 8)}`;
@@ -20,15 +22,15 @@ export function idempotencyKeysContract(name: string, make: () => Promise<UnderT
     it('K1: the first claims, the others find it running, until the lease has run out', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
-      expect(await store.claim('acme', 'POST /v1/threads', key, 'body-1', 1_000, leaseMs)).toEqual({ claim: 'new' });
-      expect(await store.claim('acme', 'POST /v1/threads', key, 'body-1', 1_001, leaseMs)).toEqual({
+      expect(await store.claim(acme, 'POST /v1/threads', key, 'body-1', 1_000, leaseMs)).toEqual({ claim: 'new' });
+      expect(await store.claim(acme, 'POST /v1/threads', key, 'body-1', 1_001, leaseMs)).toEqual({
         claim: 'running',
       });
-      expect(await store.claim('acme', 'POST /v1/threads', key, 'body-1', 30_999, leaseMs)).toEqual({
+      expect(await store.claim(acme, 'POST /v1/threads', key, 'body-1', 30_999, leaseMs)).toEqual({
         claim: 'running',
       });
-      expect(await store.claim('acme', 'POST /v1/threads', key, 'body-1', 31_000, leaseMs)).toEqual({ claim: 'new' });
-      expect(await store.claim('acme', 'POST /v1/threads', key, 'body-1', 31_001, leaseMs)).toEqual({
+      expect(await store.claim(acme, 'POST /v1/threads', key, 'body-1', 31_000, leaseMs)).toEqual({ claim: 'new' });
+      expect(await store.claim(acme, 'POST /v1/threads', key, 'body-1', 31_001, leaseMs)).toEqual({
         claim: 'running',
       });
     });
@@ -36,21 +38,21 @@ export function idempotencyKeysContract(name: string, make: () => Promise<UnderT
     it('K1: a claim that is renewed is running until its lease has run out from then', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
-      await store.renew('acme', 'r', key, 1_000); // it is free, and stays so
-      expect(await store.claim('acme', 'r', key, 'b', 1_000, leaseMs)).toEqual({ claim: 'new' });
-      await store.renew('acme', 'r', key, 21_000);
-      expect(await store.claim('acme', 'r', key, 'b', 50_999, leaseMs)).toEqual({ claim: 'running' });
-      expect(await store.claim('acme', 'r', key, 'b', 51_000, leaseMs)).toEqual({ claim: 'new' });
-      await store.finish('acme', 'r', key, answer);
-      await store.renew('acme', 'r', key, 60_000);
-      expect(await store.claim('acme', 'r', key, 'b', 60_001, leaseMs)).toEqual({ claim: 'done', answer });
+      await store.renew(acme, 'r', key, 1_000); // it is free, and stays so
+      expect(await store.claim(acme, 'r', key, 'b', 1_000, leaseMs)).toEqual({ claim: 'new' });
+      await store.renew(acme, 'r', key, 21_000);
+      expect(await store.claim(acme, 'r', key, 'b', 50_999, leaseMs)).toEqual({ claim: 'running' });
+      expect(await store.claim(acme, 'r', key, 'b', 51_000, leaseMs)).toEqual({ claim: 'new' });
+      await store.finish(acme, 'r', key, answer);
+      await store.renew(acme, 'r', key, 60_000);
+      expect(await store.claim(acme, 'r', key, 'b', 60_001, leaseMs)).toEqual({ claim: 'done', answer });
     });
 
     it('K1: of many who claim at once exactly one gets it', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
       const answers = await Promise.all(
-        Array.from({ length: 30 }, () => store.claim('acme', 'r', key, 'b', 1_000, leaseMs)),
+        Array.from({ length: 30 }, () => store.claim(acme, 'r', key, 'b', 1_000, leaseMs)),
       );
       expect(answers.filter(({ claim }) => claim === 'new')).toHaveLength(1);
       expect(answers.filter(({ claim }) => claim === 'running')).toHaveLength(29);
@@ -64,27 +66,27 @@ export function idempotencyKeysContract(name: string, make: () => Promise<UnderT
         ['acme', 'b'],
         ['zenith', 'a'],
       ] as const) {
-        expect(await store.claim(tenant, route, key, 'b', 1, leaseMs)).toEqual({ claim: 'new' });
+        expect(await store.claim(tenantId(tenant), route, key, 'b', 1, leaseMs)).toEqual({ claim: 'new' });
       }
     });
 
     it('K2: the first answer stays', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
-      await store.claim('acme', 'r', key, 'b', 1, leaseMs);
-      await store.finish('acme', 'r', key, answer);
-      await store.finish('acme', 'r', key, { status: 200, body: 'late' });
-      expect(await store.claim('acme', 'r', key, 'b', 2, leaseMs)).toEqual({ claim: 'done', answer });
-      expect(await store.claim('acme', 'r', key, 'b', 10_000_000, leaseMs)).toEqual({ claim: 'done', answer });
+      await store.claim(acme, 'r', key, 'b', 1, leaseMs);
+      await store.finish(acme, 'r', key, answer);
+      await store.finish(acme, 'r', key, { status: 200, body: 'late' });
+      expect(await store.claim(acme, 'r', key, 'b', 2, leaseMs)).toEqual({ claim: 'done', answer });
+      expect(await store.claim(acme, 'r', key, 'b', 10_000_000, leaseMs)).toEqual({ claim: 'done', answer });
     });
 
     it('K2: an answer that is being written is not overtaken by who asks next', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
-      await store.claim('acme', 'r', key, 'b', 1, leaseMs);
+      await store.claim(acme, 'r', key, 'b', 1, leaseMs);
       const [, again] = await Promise.all([
-        store.finish('acme', 'r', key, answer),
-        store.claim('acme', 'r', key, 'b', 2, leaseMs),
+        store.finish(acme, 'r', key, answer),
+        store.claim(acme, 'r', key, 'b', 2, leaseMs),
       ]);
       expect(again).toEqual({ claim: 'done', answer });
     });
@@ -92,9 +94,9 @@ export function idempotencyKeysContract(name: string, make: () => Promise<UnderT
     it('K2: an answer with an empty body is an answer', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
-      await store.claim('acme', 'r', key, 'b', 1, leaseMs);
-      await store.finish('acme', 'r', key, { status: 204, body: '' });
-      expect(await store.claim('acme', 'r', key, 'b', 2, leaseMs)).toEqual({
+      await store.claim(acme, 'r', key, 'b', 1, leaseMs);
+      await store.finish(acme, 'r', key, { status: 204, body: '' });
+      expect(await store.claim(acme, 'r', key, 'b', 2, leaseMs)).toEqual({
         claim: 'done',
         answer: { status: 204, body: '' },
       });
@@ -103,22 +105,22 @@ export function idempotencyKeysContract(name: string, make: () => Promise<UnderT
     it('K3: another body is told apart, running or done', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
-      await store.claim('acme', 'r', key, 'body-1', 1, leaseMs);
-      expect(await store.claim('acme', 'r', key, 'body-2', 2, leaseMs)).toEqual({ claim: 'other_body' });
-      expect(await store.claim('acme', 'r', key, 'body-2', 1_000_000, leaseMs)).toEqual({ claim: 'other_body' });
-      await store.finish('acme', 'r', key, answer);
-      expect(await store.claim('acme', 'r', key, 'body-2', 3, leaseMs)).toEqual({ claim: 'other_body' });
+      await store.claim(acme, 'r', key, 'body-1', 1, leaseMs);
+      expect(await store.claim(acme, 'r', key, 'body-2', 2, leaseMs)).toEqual({ claim: 'other_body' });
+      expect(await store.claim(acme, 'r', key, 'body-2', 1_000_000, leaseMs)).toEqual({ claim: 'other_body' });
+      await store.finish(acme, 'r', key, answer);
+      expect(await store.claim(acme, 'r', key, 'body-2', 3, leaseMs)).toEqual({ claim: 'other_body' });
     });
 
     it('K4: an abandoned key is free again, also for another body; a finished one stays', async () => {
       const store = await opened.get();
       const key = freshIdempotencyKey();
-      await store.claim('acme', 'r', key, 'body-1', 1, leaseMs);
-      await store.abandon('acme', 'r', key);
-      expect(await store.claim('acme', 'r', key, 'body-2', 2, leaseMs)).toEqual({ claim: 'new' });
-      await store.finish('acme', 'r', key, answer);
-      await store.abandon('acme', 'r', key);
-      expect(await store.claim('acme', 'r', key, 'body-2', 3, leaseMs)).toEqual({ claim: 'done', answer });
+      await store.claim(acme, 'r', key, 'body-1', 1, leaseMs);
+      await store.abandon(acme, 'r', key);
+      expect(await store.claim(acme, 'r', key, 'body-2', 2, leaseMs)).toEqual({ claim: 'new' });
+      await store.finish(acme, 'r', key, answer);
+      await store.abandon(acme, 'r', key);
+      expect(await store.claim(acme, 'r', key, 'body-2', 3, leaseMs)).toEqual({ claim: 'done', answer });
     });
   });
 }

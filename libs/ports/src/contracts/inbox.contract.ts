@@ -1,13 +1,12 @@
 // The contract of `Inbox`, for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { Inbox, Question, QuestionFilter } from '../index.ts';
-import { freshKey } from './samples.ts';
+import { tenantId, type TenantId, type Inbox, type Question, type QuestionFilter } from '../index.ts';
+import { freshKey, freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 let questions = 0;
 
 /** Lists are of a tenant: a test that looks at one has its own. */
-const freshTenant = (): string => `acme-${Math.random().toString(36).slice(2)}`;
 
 /** A question of a fresh thread, unless `of` says more. */
 function questionOf(of: Partial<Question> = {}): Question {
@@ -32,7 +31,7 @@ export function inboxContract(name: string, make: () => Promise<UnderTest<Inbox>
   describe(`Inbox contract: ${name}`, () => {
     const opened = openedOnce(make);
 
-    async function idsOf(tenant: string, filter: QuestionFilter, limit = 3): Promise<readonly string[]> {
+    async function idsOf(tenant: TenantId, filter: QuestionFilter, limit = 3): Promise<readonly string[]> {
       const inbox = await opened.get();
       const ids: string[] = [];
       for (let cursor: string | null = null; ;) {
@@ -52,7 +51,7 @@ export function inboxContract(name: string, make: () => Promise<UnderTest<Inbox>
       await inbox.put([one]);
       expect(await inbox.get(one.tenant, one.id)).toEqual(one);
       expect(await idsOf(one.tenant, { status: 'open' })).toEqual([one.id]);
-      expect(await inbox.get(`${one.tenant}x`, one.id)).toBeNull();
+      expect(await inbox.get(tenantId(`${one.tenant}x`), one.id)).toBeNull();
       expect(await inbox.get(one.tenant, `${one.id}x`)).toBeNull();
     });
 

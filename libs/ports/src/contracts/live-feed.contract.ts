@@ -5,7 +5,7 @@
 //       commit has decided the completion.
 //   H3. `retrying` gives a late client the failure of the last attempt, until a later attempt sends a delta.
 import { describe, expect, it } from 'vitest';
-import type { Delta, Hint, LiveFeed, Retrying } from '../index.ts';
+import { tenantId, type Delta, type Hint, type LiveFeed, type Retrying } from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 import { until } from './until.ts';
@@ -50,7 +50,7 @@ export function liveFeedContract(name: string, make: () => Promise<UnderTest<Liv
       await feed.subscribe(key, (hint) => heard[0]?.push(hint));
       await feed.subscribe(key, (hint) => heard[1]?.push(hint));
       await feed.subscribe(freshKey(), (hint) => others.push(hint));
-      await feed.subscribe({ ...key, tenant: 'zenith' }, (hint) => others.push(hint));
+      await feed.subscribe({ ...key, tenant: tenantId('zenith') }, (hint) => others.push(hint));
       const hints: Hint[] = [
         { hint: 'delta', delta: delta('Hel', 0) },
         { hint: 'delta', delta: delta('lo', 3) },

@@ -1,8 +1,11 @@
 // The contract of `ParkedThreads` (P1..P4), for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { ParkedThreads, ThreadKey } from '../index.ts';
+import { tenantId, type ParkedThreads, type ThreadKey } from '../index.ts';
 import { freshKey, messageOf } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
+
+const zenith = tenantId('zenith');
+const acme = tenantId('acme');
 
 export function parkedThreadsContract(name: string, make: () => Promise<UnderTest<ParkedThreads>>): void {
   describe(`ParkedThreads contract: ${name}`, () => {
@@ -17,7 +20,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
       await parked.park(key, 'it threw', 5);
       expect(await parked.mark(key)).toBe('parked');
       expect(await parked.get(key)).toEqual({ ...key, mark: 'parked', reason: 'it threw', parkedAt: 5 });
-      expect(await parked.mark({ ...key, tenant: 'zenith' })).toBeNull();
+      expect(await parked.mark({ ...key, tenant: zenith })).toBeNull();
       expect(await parked.mark(freshKey())).toBeNull();
     });
 
@@ -110,7 +113,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
 
     it('finds those that are to be replayed, whosever they are', async () => {
       const parked = await opened.get();
-      const keys = [freshKey('acme'), freshKey('zenith'), freshKey('acme')] as const;
+      const keys = [freshKey(acme), freshKey(zenith), freshKey(acme)] as const;
       for (const key of keys) await parked.park(key, 'why', 1);
       for (const key of keys.slice(0, 2)) await parked.replay(key);
       const found = (await parked.replays()).map(({ tenant, thread }) => ({ tenant, thread }));
@@ -122,7 +125,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
 
     it('finds those that are parked for one reason, whosever they are', async () => {
       const parked = await opened.get();
-      const keys = [freshKey('acme'), freshKey('zenith'), freshKey('acme'), freshKey('acme')] as const;
+      const keys = [freshKey(acme), freshKey(zenith), freshKey(acme), freshKey(acme)] as const;
       const why = `why ${keys[0].thread}`;
       for (const key of keys.slice(0, 3)) await parked.park(key, why, 1);
       await parked.park(keys[3], `${why} not`, 1);
@@ -134,7 +137,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
 
     it('lists what is parked of one tenant, oldest first, page by page', async () => {
       const parked = await opened.get();
-      const tenant = `tenant-${Math.random().toString(36).slice(2)}`;
+      const tenant = tenantId(`tenant-${Math.random().toString(36).slice(2)}`);
       const keys = Array.from({ length: 5 }, () => freshKey(tenant));
       for (const [index, key] of keys.entries()) await parked.park(key, 'why', 100 - index);
       const expected = keys.toReversed().map(({ thread }) => thread);
@@ -142,7 +145,7 @@ export function parkedThreadsContract(name: string, make: () => Promise<UnderTes
       const second = await parked.list(tenant, { limit: 3, cursor: first.nextCursor });
       expect([...first.data, ...second.data].map(({ thread }) => thread)).toEqual(expected);
       expect(second.nextCursor).toBeNull();
-      expect((await parked.list('nobody', { limit: 3, cursor: null })).data).toEqual([]);
+      expect((await parked.list(tenantId('nobody'), { limit: 3, cursor: null })).data).toEqual([]);
     });
   });
 }

@@ -6,25 +6,27 @@
 //   G4. Everything belongs to its tenant.
 //   G5. An agent is paused by its name, whatever its versions; a name that is given again begins unpaused.
 import { describe, expect, it } from 'vitest';
-import type {
-  Agent,
-  Agents,
-  ApiKey,
-  ApiKeys,
-  Page,
-  PageRequest,
-  SealedSecret,
-  Secrets,
-  ToolServer,
-  ToolServers,
-  Toolsets,
+import {
+  tenantId,
+  type TenantId,
+  type Agent,
+  type Agents,
+  type ApiKey,
+  type ApiKeys,
+  type Page,
+  type PageRequest,
+  type SealedSecret,
+  type Secrets,
+  type ToolServer,
+  type ToolServers,
+  type Toolsets,
 } from '../index.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 let names = 0;
-const freshTenant = (): string => `tenant-${(names += 1)}-${Math.random().toString(36).slice(2, 8)}`;
+const freshTenant = (): TenantId => tenantId(`tenant-${(names += 1)}-${Math.random().toString(36).slice(2, 8)}`);
 
-function agentOf(tenant: string, name: string, version: number): Agent {
+function agentOf(tenant: TenantId, name: string, version: number): Agent {
   return {
     tenant,
     id: `agt_${tenant}_${name}`,
@@ -62,7 +64,7 @@ function agentOf(tenant: string, name: string, version: number): Agent {
   };
 }
 
-function serverOf(tenant: string, name: string, changes: Partial<ToolServer> = {}): ToolServer {
+function serverOf(tenant: TenantId, name: string, changes: Partial<ToolServer> = {}): ToolServer {
   return {
     tenant,
     id: `tsv_${tenant}_${name}`,

@@ -1,7 +1,7 @@
 // The contract of `RestingThreads`, for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { RestingRoot, RootsWanted, Stores, ThreadKey, ThreadRow } from '../index.ts';
-import { freshKey } from './samples.ts';
+import type { RestingRoot, RootsWanted, Stores, ThreadKey, ThreadRow, TenantId } from '../index.ts';
+import { freshKey, freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 type RestingThreadsUnderTest = Pick<Stores, 'directory' | 'restingThreads'>;
@@ -12,10 +12,9 @@ const now = 1_700_000_000_000;
 export function restingThreadsContract(name: string, make: () => Promise<UnderTest<RestingThreadsUnderTest>>): void {
   describe(`RestingThreads contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const freshTenant = (): string => freshKey().thread.toLowerCase().replaceAll('_', '-');
 
     async function insert(
-      tenant: string,
+      tenant: TenantId,
       row: Partial<ThreadRow> & { readonly updatedAt: number },
     ): Promise<ThreadKey> {
       const { directory } = await opened.get();
@@ -29,7 +28,7 @@ export function restingThreadsContract(name: string, make: () => Promise<UnderTe
       return key;
     }
 
-    async function rootsOf(tenant: string, wanted: RootsWanted, limit = 2): Promise<readonly string[]> {
+    async function rootsOf(tenant: TenantId, wanted: RootsWanted, limit = 2): Promise<readonly string[]> {
       const { restingThreads } = await opened.get();
       const found: RestingRoot[] = [];
       for (;;) {

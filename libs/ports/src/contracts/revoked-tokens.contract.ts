@@ -1,6 +1,6 @@
 // The contract of `RevokedTokens`, for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { RevokedTokens, TokenName } from '../index.ts';
+import { tenantId, type RevokedTokens, type TokenName } from '../index.ts';
 import { freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
@@ -29,7 +29,7 @@ export function revokedTokensContract(name: string, make: () => Promise<UnderTes
       const token = freshToken('tok_same');
       await revoked.add(token, later);
       expect(await revoked.among([{ ...token, thread: `${token.thread}x` }])).toEqual([]);
-      expect(await revoked.among([{ ...token, tenant: `${token.tenant}x` }])).toEqual([]);
+      expect(await revoked.among([{ ...token, tenant: tenantId(`${token.tenant}x`) }])).toEqual([]);
       expect(await revoked.among([token])).toEqual([token]);
     });
 

@@ -1,11 +1,14 @@
 // Values that the contract suites store: the smallest well-formed ones. A store reads none of them.
-import type { Commit, ThreadKey } from '../index.ts';
+import { tenantId, type Commit, type ThreadKey, type TenantId } from '../index.ts';
 import type { UserMessage } from '@dormouse/thread';
 
 let threads = 0;
 
+/** A tenant that no other test uses. */
+export const freshTenant = (): TenantId => tenantId(`acme-${Math.random().toString(36).slice(2)}`);
+
 /** A thread that no other test uses. */
-export function freshKey(tenant = 'acme'): ThreadKey {
+export function freshKey(tenant = tenantId('acme')): ThreadKey {
   threads += 1;
   return { tenant, thread: `thr_${threads}_${Math.random().toString(36).slice(2, 10)}` };
 }

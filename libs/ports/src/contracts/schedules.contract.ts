@@ -1,10 +1,10 @@
 // The contract of `Schedules`, for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { Page, Schedules, TenantSchedule } from '../index.ts';
-import { freshKey } from './samples.ts';
+import type { Page, Schedules, TenantSchedule, TenantId } from '../index.ts';
+import { freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
-const scheduleOf = (tenant: string, name: string, lookAt: number | null = null): TenantSchedule => ({
+const scheduleOf = (tenant: TenantId, name: string, lookAt: number | null = null): TenantSchedule => ({
   ...{ tenant, name, id: `sch_${tenant}_${name}`, cron: '0 9 * * 1', timeZone: 'Europe/Vienna', agent: 'support' },
   ...{ message: 'Good morning 🐢', externalId: null, missed: 'once', createdAt: 7, nextAt: lookAt, lookAt },
   ...{ firing: null, lastFiredAt: null, lastScheduledFor: null, fired: 0, skipped: 0 },
@@ -13,7 +13,6 @@ const scheduleOf = (tenant: string, name: string, lookAt: number | null = null):
 export function schedulesContract(name: string, make: () => Promise<UnderTest<Schedules>>): void {
   describe(`Schedules contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const freshTenant = (): string => freshKey().thread;
 
     it('(C1) keeps a schedule whole, and a name once', async () => {
       const schedules = await opened.get();
@@ -69,7 +68,7 @@ export function schedulesContract(name: string, make: () => Promise<UnderTest<Sc
       const [loud, calm] = [freshTenant(), freshTenant()];
       for (const each of ['a', 'b', 'c']) await schedules.insert(scheduleOf(loud, each, -20));
       await schedules.insert(scheduleOf(calm, 'd', -10));
-      const tenants = async (...without: readonly string[]): Promise<readonly string[]> =>
+      const tenants = async (...without: readonly TenantId[]): Promise<readonly string[]> =>
         (await schedules.due(-5, 3, without)).map(({ tenant }) => tenant);
       expect(await tenants()).toEqual([loud, loud, loud]);
       expect(await tenants(loud)).toEqual([calm]);

@@ -3,7 +3,7 @@
 //   S1. `latest` answers a snapshot that was put for this thread, unchanged, or null.
 //   S2. An older version never replaces a newer one of the same shape.
 import { describe, expect, it } from 'vitest';
-import type { Snapshot, Snapshots } from '../index.ts';
+import { tenantId, type Snapshot, type Snapshots } from '../index.ts';
 import { freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
@@ -22,7 +22,7 @@ export function snapshotsContract(name: string, make: () => Promise<UnderTest<Sn
       expect(await snapshots.latest(key)).toBeNull();
       await snapshots.put(key, snapshot(200));
       expect(await snapshots.latest(key)).toEqual(snapshot(200));
-      expect(await snapshots.latest({ ...key, tenant: 'zenith' })).toBeNull();
+      expect(await snapshots.latest({ ...key, tenant: tenantId('zenith') })).toBeNull();
       expect(await snapshots.latest(freshKey())).toBeNull();
     });
 

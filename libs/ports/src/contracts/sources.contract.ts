@@ -1,10 +1,10 @@
 // The contract of `Sources` and `Deliveries`, for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { Deliveries, Page, Source, Sources } from '../index.ts';
-import { freshKey } from './samples.ts';
+import { tenantId, type TenantId, type Deliveries, type Page, type Source, type Sources } from '../index.ts';
+import { freshKey, freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
-const sourceOf = (tenant: string, name: string, changes: Partial<Source> = {}): Source => ({
+const sourceOf = (tenant: TenantId, name: string, changes: Partial<Source> = {}): Source => ({
   ...{ tenant, name, id: `src_${tenant}_${name}`, kind: 'github', secret: 'hook', agent: 'support' },
   ...{ key: '/issue/id', message: 'Issue {{/issue/title}} 🐢', createdAt: 7 },
   ...{ tokenSha256: `sha of ${tenant} ${name}`, sealedToken: 'sealed' },
@@ -14,7 +14,6 @@ const sourceOf = (tenant: string, name: string, changes: Partial<Source> = {}): 
 export function sourcesContract(name: string, make: () => Promise<UnderTest<Sources>>): void {
   describe(`Sources contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const freshTenant = (): string => freshKey().thread;
 
     it('keeps a source whole, and finds it by name, id and token', async () => {
       const sources = await opened.get();
@@ -91,7 +90,7 @@ export function deliveriesContract(name: string, make: () => Promise<UnderTest<D
 
     it('(S3) keeps the first of many claims', async () => {
       const deliveries = await opened.get();
-      const { tenant, thread } = freshKey(freshKey().thread);
+      const { tenant, thread } = freshKey(freshTenant());
       expect(await deliveries.find(tenant, 'd-1')).toBeNull();
       const claims = Array.from({ length: 20 }, (_, nth) => ({
         ...{ tenant, id: 'd-1', thread: `${thread}_${nth}`, at: nth },
@@ -102,7 +101,9 @@ export function deliveriesContract(name: string, make: () => Promise<UnderTest<D
       expect(outcomes.map(({ delivery }) => delivery)).toEqual(claims.map(() => first));
       expect(await deliveries.find(tenant, 'd-1')).toEqual(first);
       expect((await deliveries.claim({ tenant, id: 'd-2', thread, at: 1 })).isFirst).toBe(true);
-      expect((await deliveries.claim({ tenant: `${tenant}-2`, id: 'd-1', thread, at: 1 })).isFirst).toBe(true);
+      expect((await deliveries.claim({ tenant: tenantId(`${tenant}-2`), id: 'd-1', thread, at: 1 })).isFirst).toBe(
+        true,
+      );
       const again = await opened.reopened();
       if (again !== null) expect(await again.find(tenant, 'd-1')).toEqual(first);
     });

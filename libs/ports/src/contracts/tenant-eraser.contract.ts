@@ -1,7 +1,17 @@
 // The contract of `TenantEraser`, for every adapter: rows of every store that it empties, of two tenants.
 import { describe, expect, it } from 'vitest';
-import type { Source, Stores, ThreadKey, ThreadRow, Webhook, WebhookDelivery } from '../index.ts';
-import { commitOf, freshKey } from './samples.ts';
+import {
+  type TenantId,
+  tenantId,
+  type Source,
+  type Stores,
+  type ThreadKey,
+  type ThreadRow,
+  type Webhook,
+  type WebhookDelivery,
+  noTenant,
+} from '../index.ts';
+import { commitOf, freshKey, freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 export type TenantEraserUnderTest = Omit<Stores, 'inputs' | 'work' | 'dedup' | 'feed' | 'rates'>;
@@ -18,7 +28,14 @@ const rowOf = (key: ThreadKey): ThreadRow => ({
 });
 
 const webhook: Webhook = {
-  ...{ tenant: '', id: 'whk_1', url: 'https://hooks.example', events: ['thread.idle'], filter: null, state: 'active' },
+  ...{
+    tenant: noTenant,
+    id: 'whk_1',
+    url: 'https://hooks.example',
+    events: ['thread.idle'],
+    filter: null,
+    state: 'active',
+  },
   ...{
     sealed: 'sealed',
     before: null,
@@ -30,10 +47,10 @@ const webhook: Webhook = {
   },
 };
 const delivery: WebhookDelivery = {
-  ...{ tenant: '', webhook: 'whk_1', id: 'dlv_1', event: 'thread.idle', body: '{}', state: 'pending' },
+  ...{ tenant: noTenant, webhook: 'whk_1', id: 'dlv_1', event: 'thread.idle', body: '{}', state: 'pending' },
   ...{ createdAt: Date.now(), attempts: [], tries: 0, nextAt: at },
 };
-const sourceOf = (tenant: string, thread: string): Source => ({
+const sourceOf = (tenant: TenantId, thread: string): Source => ({
   ...{ tenant, id: `src_${thread}`, name: 'issues', kind: 'github', secret: 'token', agent: 'support', key: '/id' },
   ...{ message: 'An issue.', createdAt: at, tokenSha256: `token_${thread}`, sealedToken: 'sealed' },
 });
@@ -114,12 +131,11 @@ async function found(stores: TenantEraserUnderTest, key: ThreadKey): Promise<rea
 export function tenantEraserContract(name: string, make: () => Promise<UnderTest<TenantEraserUnderTest>>): void {
   describe(`TenantEraser contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const freshTenant = (): string => freshKey().thread.toLowerCase().replaceAll('_', '-');
 
     it('(E1) deletes what a tenant has, also of one whose id begins another’s, and nothing else', async () => {
       const stores = await opened.get();
       const gone = freshKey(freshTenant());
-      const other = freshKey(`${gone.tenant}-2`);
+      const other = freshKey(tenantId(`${gone.tenant}-2`));
       for (const key of [gone, other]) await fill(stores, key);
       const before = await found(stores, other);
       expect(await found(stores, gone)).toEqual(before);

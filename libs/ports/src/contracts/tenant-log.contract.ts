@@ -1,7 +1,7 @@
 // The contract of `TenantLog`, for every adapter.
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Commit, PlacedCommit, TenantLog, ThreadLog } from '../index.ts';
-import { commitOf, freshKey } from './samples.ts';
+import { tenantId, type TenantId, type Commit, type PlacedCommit, type TenantLog, type ThreadLog } from '../index.ts';
+import { commitOf, freshKey, freshTenant } from './samples.ts';
 
 export interface TenantLogUnderTest {
   readonly log: ThreadLog;
@@ -13,7 +13,6 @@ export interface TenantLogUnderTest {
   reopen?(): Promise<TenantLogUnderTest>;
 }
 
-const freshTenant = (): string => `acme-${Math.random().toString(36).slice(2)}`;
 const nameOf = ({ thread, version }: Commit): string => `${thread} ${version}`;
 /** For what is seen a few seconds late. */
 const patienceMs = 60_000;
@@ -33,7 +32,7 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
     /** Reads on from a place until `isEnough`; as many at once as `limit`. */
     async function readOn(
       tenantLog: TenantLog,
-      tenant: string,
+      tenant: TenantId,
       place: string | null,
       isEnough: (found: readonly PlacedCommit[]) => boolean,
       limit = 3,
@@ -113,7 +112,7 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
       for (let named: readonly string[] = []; named.length < grown.length; await breath()) {
         if (Date.now() > deadline) throw new Error(`only ${named.length} tenants were named`);
         named = await tenantLog.grown(places);
-        expect(named.filter((tenant) => quiet.has(tenant))).toEqual([]);
+        expect(named.filter((tenant) => quiet.has(tenantId(tenant)))).toEqual([]);
       }
       expect((await tenantLog.grown(places)).toSorted()).toEqual(grown.toSorted());
       for (const { tenant, place } of places)
@@ -126,7 +125,7 @@ export function tenantLogContract(name: string, make: () => Promise<TenantLogUnd
       'G5: refuses %j, which is no place',
       async (place) => {
         const { tenantLog } = await open();
-        await expect(tenantLog.after('acme', place, 5)).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
+        await expect(tenantLog.after(tenantId('acme'), place, 5)).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
       },
     );
 

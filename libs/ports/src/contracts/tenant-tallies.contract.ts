@@ -1,14 +1,14 @@
 // The contract of `TenantTallies` (T1..T3), for every adapter.
 import { describe, expect, it } from 'vitest';
-import type { TenantTallies, TenantTally, TenantTallyRow } from '../index.ts';
+import { tenantId, type TenantId, type TenantTallies, type TenantTally, type TenantTallyRow } from '../index.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 let tenants = 0;
-const freshTenant = (): string => `t-${(tenants += 1)}-${Math.random().toString(36).slice(2, 10)}`;
+const freshTenant = (): TenantId => tenantId(`t-${(tenants += 1)}-${Math.random().toString(36).slice(2, 10)}`);
 
 const now = 1_800_000_000_000;
 
-const rowOf = (tenant: string, more: Partial<TenantTallyRow> = {}): TenantTallyRow => ({
+const rowOf = (tenant: TenantId, more: Partial<TenantTallyRow> = {}): TenantTallyRow => ({
   ...{ tenant, name: 'tokens', reporter: 'one', amount: 1, until: null },
   ...more,
 });

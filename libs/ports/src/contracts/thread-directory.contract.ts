@@ -11,17 +11,17 @@
 //   R8. The oldest open call at a tool server is found by tenant and name, as long as its thread has it open.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ThreadDirectory, ThreadFilter, ThreadRow } from '../index.ts';
+import { tenantId, type TenantId, type ThreadDirectory, type ThreadFilter, type ThreadRow } from '../index.ts';
 import { freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 let tenants = 0;
 
 /** A tenant that no other test uses. */
-const freshTenant = (): string => `tenant-${(tenants += 1)}-${Math.random().toString(36).slice(2, 8)}`;
+const freshTenant = (): TenantId => tenantId(`tenant-${(tenants += 1)}-${Math.random().toString(36).slice(2, 8)}`);
 
 function rowOf(changes: Partial<ThreadRow> = {}): ThreadRow {
-  const key = freshKey(changes.tenant ?? 'acme');
+  const key = freshKey(changes.tenant ?? tenantId('acme'));
   return {
     ...key,
     status: 'idle',
@@ -76,7 +76,7 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
 
     async function listAll(
       directory: ThreadDirectory,
-      tenant: string,
+      tenant: TenantId,
       filter: ThreadFilter,
       limit: number,
     ): Promise<ThreadRow[]> {
@@ -110,7 +110,7 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       expect(await directory.insert(row)).toEqual({ inserted: true });
       expect(await directory.get(row)).toEqual(row);
       expect(await directory.get(freshKey())).toBeNull();
-      expect(await directory.get({ ...row, tenant: 'zenith' })).toBeNull();
+      expect(await directory.get({ ...row, tenant: tenantId('zenith') })).toBeNull();
     });
 
     it('R1: a thread id is taken once, and the row that has it is told', async () => {
@@ -433,7 +433,10 @@ export function threadDirectoryContract(name: string, make: () => Promise<UnderT
       expect(await directory.openOf(tenant)).toEqual({ threads: 3, subscriptions: 0 });
       const project = ({ thread }: ThreadRow, status: 'waiting' | 'closed', subscriptions: number, position: number) =>
         directory.project([
-          { ...{ tenant, thread, status, title: null, updatedAt: 9, position }, waits: { oldest: {}, subscriptions } },
+          {
+            ...{ tenant, thread, status, title: null, updatedAt: 9, position },
+            waits: { oldest: {}, subscriptions },
+          },
         ]);
       await project(rows[0], 'waiting', 3, 9);
       await project(rows[1], 'waiting', 2, 9);

@@ -1,7 +1,15 @@
 // The contract of `ThreadLog` (L1..L6), for every adapter.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Append, AppendAnswer, AppendOutcome, Commit, ThreadKey, ThreadLog } from '../index.ts';
+import {
+  tenantId,
+  type Append,
+  type AppendAnswer,
+  type AppendOutcome,
+  type Commit,
+  type ThreadKey,
+  type ThreadLog,
+} from '../index.ts';
 import { commitOf, freshKey } from './samples.ts';
 import { settle } from './until.ts';
 
@@ -72,8 +80,8 @@ export function threadLogContract(
 
       it('L1: threads of the same name in two tenants are two threads', async () => {
         const log = await open();
-        const ours = freshKey('acme');
-        const theirs = { ...ours, tenant: 'zenith' };
+        const ours = freshKey(tenantId('acme'));
+        const theirs = { ...ours, tenant: tenantId('zenith') };
         expect(await one(log, commitOf(ours, 0, { inputs: ['same'] }))).toBe('appended');
         expect(await one(log, commitOf(theirs, 0, { inputs: ['same'] }))).toBe('appended');
         expect(await log.read(ours, 0)).toHaveLength(1);
@@ -84,10 +92,10 @@ export function threadLogContract(
         const log = await open();
         const { thread } = freshKey();
         for (const key of [
-          { tenant: 'a', thread: `b:${thread}` },
-          { tenant: 'a', thread: `b ${thread}` },
-          { tenant: 'a-b', thread },
-          { tenant: 'a', thread: `-b${thread}` },
+          { tenant: tenantId('a'), thread: `b:${thread}` },
+          { tenant: tenantId('a'), thread: `b ${thread}` },
+          { tenant: tenantId('a-b'), thread },
+          { tenant: tenantId('a'), thread: `-b${thread}` },
         ]) {
           expect(await one(log, commitOf(key, 0, { inputs: ['same'] }))).toBe('appended');
         }

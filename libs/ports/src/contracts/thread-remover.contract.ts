@@ -1,7 +1,7 @@
 // The contract of `ThreadRemover`, for every adapter: everything that stores have of two threads, of which one goes.
 import { describe, expect, it } from 'vitest';
-import type { Question, Stores, ThreadKey, ThreadRow } from '../index.ts';
-import { commitOf, freshKey, messageOf } from './samples.ts';
+import { tenantId, type Question, type Stores, type ThreadKey, type ThreadRow } from '../index.ts';
+import { commitOf, freshKey, messageOf, freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 type ThreadRemoverUnderTest = Omit<Stores, 'inputs' | 'work' | 'dedup' | 'feed' | 'rates'>;
@@ -118,14 +118,13 @@ async function found(stores: ThreadRemoverUnderTest, key: ThreadKey) {
 export function threadRemoverContract(name: string, make: () => Promise<UnderTest<ThreadRemoverUnderTest>>): void {
   describe(`ThreadRemover contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const freshTenant = (): string => freshKey().thread.toLowerCase().replaceAll('_', '-');
 
     /** Of these keys the first goes; the second is of the same tenant and begins with its name. */
     async function filled() {
       const stores = await opened.get();
       const gone = freshKey(freshTenant());
       const other = { ...gone, thread: `${gone.thread}2` };
-      const foreign = { ...gone, tenant: `${gone.tenant}-2` };
+      const foreign = { ...gone, tenant: tenantId(`${gone.tenant}-2`) };
       for (const key of [gone, other, foreign]) await fill(stores, key);
       const before = await found(stores, other);
       expect(Object.values(before).flat()).not.toContain(false);

@@ -7,7 +7,7 @@
 //   T4. Timers outlive the process.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DueTimer, Timers } from '../index.ts';
+import { type TenantId, tenantId, storedTenantId, type DueTimer, type Timers } from '../index.ts';
 import { freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
@@ -39,7 +39,7 @@ export function timersContract(name: string, make: () => Promise<UnderTest<Timer
         timer(1, 'a', key),
         timer(2, 'b', key),
         timer(3, 'a', freshKey()),
-        timer(4, 'a', { ...key, tenant: 'zenith' }),
+        timer(4, 'a', { ...key, tenant: tenantId('zenith') }),
       ];
       await timers.set(mine);
       expect(await allDue(timers, 10)).toEqual(mine);
@@ -66,15 +66,15 @@ export function timersContract(name: string, make: () => Promise<UnderTest<Timer
 
     it('T2: without the timers of some tenants come those of the others, up to the limit', async () => {
       const timers = await empty();
-      const of = (tenant: string, due: number): DueTimer => timer(due, `${tenant}-${due}`, { ...freshKey(), tenant });
+      const of = (tenant: TenantId, due: number): DueTimer => timer(due, `${tenant}-${due}`, { ...freshKey(), tenant });
       const [loud, other] = [
-        [1, 2, 3, 4].map((due) => of('loud', due)),
-        [of("o'ther", 5), of('calm', 6), of('calm', 9)],
+        [1, 2, 3, 4].map((due) => of(tenantId('loud'), due)),
+        [of(storedTenantId("o'ther"), 5), of(tenantId('calm'), 6), of(tenantId('calm'), 9)],
       ];
       await timers.set([...loud, ...other]);
       expect(await timers.due(8, 3)).toEqual(loud.slice(0, 3));
-      expect(await timers.due(8, 3, ['loud'])).toEqual(other.slice(0, 2));
-      expect(await timers.due(9, 1, ['loud', "o'ther"])).toEqual(other.slice(1, 2));
+      expect(await timers.due(8, 3, [tenantId('loud')])).toEqual(other.slice(0, 2));
+      expect(await timers.due(9, 1, [tenantId('loud'), storedTenantId("o'ther")])).toEqual(other.slice(1, 2));
       expect(await timers.due(9, 10, [])).toHaveLength(7);
     });
 

@@ -9,6 +9,8 @@ import {
   type UsageQuery,
   type UsageRow,
   type UsageTotals,
+  type TenantId,
+  tenantId,
 } from '../index.ts';
 import { freshKey } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
@@ -31,13 +33,13 @@ export function usageContract(name: string, make: () => Promise<UnderTest<Thread
   describe(`Usage contract: ${name}`, () => {
     const opened = openedOnce(make);
 
-    const projectionOf = (key: { tenant: string; thread: string }, told: Told): ThreadProjection => ({
+    const projectionOf = (key: { tenant: TenantId; thread: string }, told: Told): ThreadProjection => ({
       ...key,
       ...{ status: 'idle', title: null, updatedAt: 1, position: told.position },
       usage: { agent: agentOf(told.thread), days: [{ day: told.day, ...totals(told.amount) }] },
     });
 
-    async function whole(tenant: string, query: UsageQuery, limit: number): Promise<readonly UsageRow[]> {
+    async function whole(tenant: TenantId, query: UsageQuery, limit: number): Promise<readonly UsageRow[]> {
       const directory = await opened.get();
       const rows: UsageRow[] = [];
       let cursor: string | null = null;
@@ -63,7 +65,7 @@ export function usageContract(name: string, make: () => Promise<UnderTest<Thread
       const directory = await opened.get();
       await fc.assert(
         fc.asyncProperty(fc.array(told, { maxLength: 25 }), fc.integer({ min: 1, max: 4 }), async (given, limit) => {
-          const { tenant } = freshKey(`tenant-${Math.random().toString(36).slice(2)}`);
+          const { tenant } = freshKey(tenantId(`tenant-${Math.random().toString(36).slice(2)}`));
           const keys = Array.from({ length: 6 }, (_, nth) => ({ tenant, thread: `thr_${tenant}_${nth}` }));
           // Of one thread, day and position there is one amount: a projection is a function of the log.
           const all = given.map((each) => ({ ...each, amount: each.amount * 5 + each.position }));
@@ -111,7 +113,7 @@ export function usageContract(name: string, make: () => Promise<UnderTest<Thread
 
     it('U1: usage of one thread comes with several days at once, and with a row of its own', async () => {
       const directory = await opened.get();
-      const key = freshKey(`tenant-${Math.random().toString(36).slice(2)}`);
+      const key = freshKey(tenantId(`tenant-${Math.random().toString(36).slice(2)}`));
       const projection: ThreadProjection = {
         ...projectionOf(key, { thread: 0, day: 1, position: 3, amount: 1 }),
         usage: {
@@ -125,7 +127,7 @@ export function usageContract(name: string, make: () => Promise<UnderTest<Thread
       await directory.project([projection, projection]);
       const range = { fromDay: 0, toDay: 10 };
       expect(await directory.usageTotal(key.tenant, range)).toEqual(addUsage(totals(4), totals(6)));
-      expect(await directory.usageTotal(freshKey('another').tenant, range)).toEqual(noUsage);
+      expect(await directory.usageTotal(freshKey(tenantId('another')).tenant, range)).toEqual(noUsage);
       expect(await directory.usageTotal(key.tenant, { fromDay: 2, toDay: 2 })).toEqual(noUsage);
       const one = await directory.usage(key.tenant, { ...range, groupBy: 'thread' }, { limit: 10, cursor: null });
       expect(one).toEqual({ data: [{ key: key.thread, ...addUsage(totals(4), totals(6)) }], nextCursor: null });

@@ -1,16 +1,16 @@
 // What every store of users' credentials guarantees. U1, U2: ports/user-credentials.ts
+import type { TenantId } from '../index.ts';
 import { describe, expect, it } from 'vitest';
 import type { UserCredential, UserCredentials } from '../registry/user-credentials.ts';
-import { freshKey } from './samples.ts';
+import { freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
-const freshTenant = (): string => freshKey().thread;
 const users = ['ann', 'a:b', 'a', '["x","y"', 'Jörg ☃', 'x/../y', '%00', '-', ','];
 
 export function userCredentialsContract(name: string, make: () => Promise<UnderTest<UserCredentials>>): void {
   describe(`UserCredentials contract: ${name}`, () => {
     const opened = openedOnce(make);
-    const of = (tenant: string, userId: string, toolServer = 'crm', sealed = 'sealed'): UserCredential => ({
+    const of = (tenant: TenantId, userId: string, toolServer = 'crm', sealed = 'sealed'): UserCredential => ({
       ...{ tenant, userId, toolServer, type: 'oauth2', origin: 'https://crm.example', sealed, version: 1 },
       ...{ createdAt: 5, updatedAt: 6, expiresAt: null, lease: null, failedAt: null },
     });

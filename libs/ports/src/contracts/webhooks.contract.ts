@@ -8,8 +8,9 @@ import {
   type WebhookDelivery,
   type WebhookReader,
   type Stores,
+  type TenantId,
 } from '../index.ts';
-import { freshKey } from './samples.ts';
+import { freshTenant } from './samples.ts';
 import { openedOnce, type UnderTest } from './under-test.ts';
 
 export type WebhookStoresUnderTest = Pick<Stores, 'webhooks' | 'webhookDeliveries' | 'webhookReaders'>;
@@ -17,14 +18,14 @@ export type WebhookStoresUnderTest = Pick<Stores, 'webhooks' | 'webhookDeliverie
 /** Of now: a store may delete what is old. */
 const at = Date.now();
 
-const webhookOf = (tenant: string, id: string, more: Partial<Webhook> = {}): Webhook => ({
+const webhookOf = (tenant: TenantId, id: string, more: Partial<Webhook> = {}): Webhook => ({
   ...{ tenant, id, url: 'https://hooks.example/in?key=ü', events: ['thread.idle', 'choice.requested'] },
   ...{ filter: { agents: ['support'], metadata: { 'a.b': 'c' } }, state: 'active', sealed: 'v1.sealed', before: null },
   ...{ createdAt: at, updatedAt: at, activeSince: at, failingSince: null, problem: null },
   ...more,
 });
 
-const deliveryOf = (tenant: string, webhook: string, id: string, more: Partial<WebhookDelivery> = {}) =>
+const deliveryOf = (tenant: TenantId, webhook: string, id: string, more: Partial<WebhookDelivery> = {}) =>
   ({
     ...{ tenant, webhook, id, event: 'thread.idle', body: '{"type":"thread.idle"}', createdAt: at, state: 'pending' },
     ...{ attempts: [], tries: 0, nextAt: at },
@@ -44,7 +45,6 @@ async function wholeList<Item>(list: (page: PageRequest) => Promise<Page<Item>>)
 
 export function webhooksContract(name: string, make: () => Promise<UnderTest<WebhookStoresUnderTest>>): void {
   const opened = openedOnce(make);
-  const freshTenant = (): string => freshKey().thread.toLowerCase().replaceAll('_', '-');
 
   describe(`Webhooks contract: ${name}`, () => {
     it('(W1) keeps an endpoint whole, an id once, and makes one of several changes at once', async () => {
@@ -257,7 +257,7 @@ export function webhooksContract(name: string, make: () => Promise<UnderTest<Web
       const tenants = [freshTenant(), freshTenant(), freshTenant()].toSorted();
       for (const tenant of tenants) await readers.changed(tenant, '1');
       const found: WebhookReader[] = [];
-      for (let after: string | null = null; ;) {
+      for (let after: TenantId | null = null; ;) {
         const part: readonly WebhookReader[] = await readers.list(after, 2);
         found.push(...part);
         after = part.at(-1)?.tenant ?? null;

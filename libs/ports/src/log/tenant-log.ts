@@ -11,6 +11,7 @@
 //   G6. Of many readers that wait at their ends, those are named for which something may have come: what has been
 //       appended to the log of one names it within seconds of the append, with rare delays as in G4 that only a
 //       reading ends. Naming one in vain costs it a reading.
+import type { TenantId } from '@dormouse/thread';
 import type { Commit } from './thread-log.ts';
 
 /** A commit, and the place after it. */
@@ -24,15 +25,15 @@ export const placesAtOnceMax = 100;
 
 /** A tenant, and the place up to which a reader has its log. */
 export interface TenantPlace {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly place: string;
 }
 
 export interface TenantLog {
   /** At most `limit` commits after a place; null is the place before everything. @throws Fault CURSOR_INVALID. (G5) */
-  after(tenant: string, place: string | null, limit: number): Promise<readonly PlacedCommit[]>;
+  after(tenant: TenantId, place: string | null, limit: number): Promise<readonly PlacedCommit[]>;
   /** The tenants of those places, at most `placesAtOnceMax`, behind which something may be. (G6) @throws Fault */
-  grown(places: readonly TenantPlace[]): Promise<readonly string[]>;
+  grown(places: readonly TenantPlace[]): Promise<readonly TenantId[]>;
   /** The place after everything that is stored. (G3) */
-  end(tenant: string): Promise<string>;
+  end(tenant: TenantId): Promise<string>;
 }

@@ -1,6 +1,6 @@
 // Summaries of threads for lists: rebuildable from the log, never the truth. The row of a new thread comes first
 // (`opening`): the ingress writes it with all that its opening needs, so that a lost opening can be produced again.
-import type { ThreadOpening, WaitingOn } from '@dormouse/thread';
+import type { ThreadOpening, WaitingOn, TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from '../registry/registry.ts';
 import type { ThreadKey } from './thread-key.ts';
 import type { ThreadUsage, UsageQuery, UsageRange, UsageRow, UsageTotals } from './usage.ts';
@@ -124,7 +124,7 @@ export interface ThreadDirectory {
   ): Promise<{ readonly inserted: true } | { readonly inserted: false; readonly existing: ThreadRow }>;
   get(key: ThreadKey): Promise<ThreadRow | null>;
   /** Newest first, unless the filter says otherwise. */
-  list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadRow>>;
+  list(tenant: TenantId, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadRow>>;
   patch(key: ThreadKey, patch: RowPatch): Promise<ThreadRow | null>;
   /** The thread has this external id no more, if it had: it is closed, and another takes its place. */
   releaseExternalId(key: ThreadKey, externalId: string): Promise<void>;
@@ -133,17 +133,17 @@ export interface ThreadDirectory {
   /** Threads that have been `opening` since before this time, with their openings. */
   stuckOpenings(before: number, limit: number): Promise<readonly ThreadRow[]>;
   /** Whether any thread that is not closed uses the agent. */
-  usesAgent(tenant: string, agent: string): Promise<boolean>;
+  usesAgent(tenant: TenantId, agent: string): Promise<boolean>;
   /**
    * Usage by group, as far as it was projected: by agent and by day in the order of their keys, by thread in descending
    * order of theirs. Costs grow with the groups and days, or with the threads of the page.
    */
-  usage(tenant: string, query: UsageQuery, page: PageRequest): Promise<Page<UsageRow>>;
-  usageTotal(tenant: string, range: UsageRange): Promise<UsageTotals>;
+  usage(tenant: TenantId, query: UsageQuery, page: PageRequest): Promise<Page<UsageRow>>;
+  usageTotal(tenant: TenantId, range: UsageRange): Promise<UsageTotals>;
   /** Costs the same with many threads as with few, or nearly: it is asked again and again. */
   census(): Promise<ThreadCensus>;
   /** It is asked again and again: of a tenant with many threads it may cost an index scan, and no row of a thread. */
-  openOf(tenant: string): Promise<OpenOfTenant>;
+  openOf(tenant: TenantId): Promise<OpenOfTenant>;
   /** The oldest of all threads at this tool server, as far as their rows are written; null for none. */
-  oldestCall(tenant: string, toolServer: string): Promise<OpenCall | null>;
+  oldestCall(tenant: TenantId, toolServer: string): Promise<OpenCall | null>;
 }

@@ -1,9 +1,11 @@
 // API keys, stored hashed. The key decides the tenant.
+import type { TenantId } from '@dormouse/thread';
+
 export type Scope = 'read' | 'threads:write' | 'approvals:write' | 'tenant:admin';
 
 export interface ApiKey {
   readonly id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly name: string;
   /** The first characters of its text, by which people tell keys apart. Absent: a key of before. */
   readonly prefix?: string;
@@ -36,14 +38,14 @@ export interface ApiKeys {
   insert(key: ApiKey): Promise<void>;
   bySha256(keySha256: string): Promise<ApiKey | null>;
   /** All of a tenant, oldest first: there are few. */
-  list(tenant: string): Promise<readonly ApiKey[]>;
+  list(tenant: TenantId): Promise<readonly ApiKey[]>;
   /** Notes a use, unless a later one is known. Lazy: it may be lost in a crash. Nothing for a key that is not there. */
   used(keySha256: string, at: number): Promise<void>;
   /**
    * Ends a key that was not revoked: at once, or not later than a time that replaces its own. Resolves when durable;
    * false when there is no such key, or it was revoked before.
    */
-  end(tenant: string, id: string, end: KeyEnd): Promise<boolean>;
+  end(tenant: TenantId, id: string, end: KeyEnd): Promise<boolean>;
   /** True for exactly one of several callers; false when there is none. */
-  remove(tenant: string, id: string): Promise<boolean>;
+  remove(tenant: TenantId, id: string): Promise<boolean>;
 }

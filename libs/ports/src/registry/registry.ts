@@ -1,5 +1,5 @@
 // What operators configure: agents (immutable versions), tool servers, secrets; and the fetched manifests, by hash.
-import type { Limits, Policies } from '@dormouse/thread';
+import type { Limits, Policies, TenantId } from '@dormouse/thread';
 
 export interface ModelConfig {
   readonly provider: string;
@@ -14,7 +14,7 @@ export interface ModelConfig {
 }
 
 export interface Agent {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly name: string;
   /** 1, 2, 3, … */
@@ -39,7 +39,7 @@ export type ToolServerAuth =
 export type PropagateTrace = 'same' | 'fresh' | 'none';
 
 export interface ToolServer {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly name: string;
   readonly createdAt: number;
@@ -59,7 +59,7 @@ export interface ToolServer {
 
 /** A manifest that was fetched and found valid. */
 export interface StoredToolset {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly sha256: string;
   /** The manifest's canonical JSON. */
   readonly manifest: string;
@@ -67,7 +67,7 @@ export interface StoredToolset {
 
 /** A secret as stored: sealed by the host, never readable through the API. */
 export interface SealedSecret {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly name: string;
   readonly origins: readonly string[];
   readonly sealed: string;
@@ -87,41 +87,41 @@ export interface PageRequest {
 export interface Agents {
   /** Inserts version `agent.version`; false when that version exists. */
   insert(agent: Agent): Promise<boolean>;
-  latest(tenant: string, nameOrId: string): Promise<Agent | null>;
-  version(tenant: string, nameOrId: string, version: number): Promise<Agent | null>;
+  latest(tenant: TenantId, nameOrId: string): Promise<Agent | null>;
+  version(tenant: TenantId, nameOrId: string, version: number): Promise<Agent | null>;
   /** Latest version of each, by name. */
-  list(tenant: string, page: PageRequest): Promise<Page<Agent>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<Agent>>;
   /** Of all versions; what pauses the agent goes with it. */
-  remove(tenant: string, name: string): Promise<boolean>;
+  remove(tenant: TenantId, name: string): Promise<boolean>;
   /** Pauses all versions of the agent, or lets them go on. Resolves when durable. */
-  setPaused(tenant: string, name: string, isPaused: boolean): Promise<void>;
+  setPaused(tenant: TenantId, name: string, isPaused: boolean): Promise<void>;
   /** Names of those that are paused, in order. */
-  paused(tenant: string): Promise<readonly string[]>;
+  paused(tenant: TenantId): Promise<readonly string[]>;
 }
 
 export interface ToolServers {
   /** False when the name is taken. */
   insert(server: ToolServer): Promise<boolean>;
-  get(tenant: string, nameOrId: string): Promise<ToolServer | null>;
-  list(tenant: string, page: PageRequest): Promise<Page<ToolServer>>;
+  get(tenant: TenantId, nameOrId: string): Promise<ToolServer | null>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ToolServer>>;
   /** Only where `seen` is what is stored; false otherwise. */
   replace(server: ToolServer, seen: ToolServer): Promise<boolean>;
-  remove(tenant: string, name: string): Promise<boolean>;
+  remove(tenant: TenantId, name: string): Promise<boolean>;
 }
 
 export interface Toolsets {
   put(toolset: StoredToolset): Promise<void>;
-  get(tenant: string, sha256: string): Promise<StoredToolset | null>;
+  get(tenant: TenantId, sha256: string): Promise<StoredToolset | null>;
   /** Stores and reads the last valid manifest of the tool server at a base URL. */
-  putLastGood(tenant: string, baseUrl: string, sha256: string): Promise<void>;
-  lastGood(tenant: string, baseUrl: string): Promise<string | null>;
+  putLastGood(tenant: TenantId, baseUrl: string, sha256: string): Promise<void>;
+  lastGood(tenant: TenantId, baseUrl: string): Promise<string | null>;
 }
 
 export interface Secrets {
   put(secret: SealedSecret): Promise<void>;
-  get(tenant: string, name: string): Promise<SealedSecret | null>;
-  list(tenant: string): Promise<readonly SealedSecret[]>;
+  get(tenant: TenantId, name: string): Promise<SealedSecret | null>;
+  list(tenant: TenantId): Promise<readonly SealedSecret[]>;
   /** Only where `seen` is what is stored; false otherwise. */
   replace(secret: SealedSecret, seen: SealedSecret): Promise<boolean>;
-  remove(tenant: string, name: string): Promise<boolean>;
+  remove(tenant: TenantId, name: string): Promise<boolean>;
 }

@@ -1,7 +1,8 @@
 // Values that a store may hold but not read: sealed for one owner, opened only under the installation's key.
+import type { TenantId } from '@dormouse/thread';
 
 export interface SealOwner {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** What it belongs to: a secret's name, or `<kind>:<thread>:<call>`. */
   readonly name: string;
 }
@@ -19,21 +20,21 @@ export interface RotatingSealer extends Sealer {
 }
 
 /** Owner of the URL that receives a choice's answer, and of a login's URL. */
-export const answerOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
+export const answerOwner = (tenant: TenantId, thread: string, toolCallId: string): SealOwner => ({
   tenant,
   name: `answer:${thread}:${toolCallId}`,
 });
-export const loginOwner = (tenant: string, thread: string, toolCallId: string): SealOwner => ({
+export const loginOwner = (tenant: TenantId, thread: string, toolCallId: string): SealOwner => ({
   tenant,
   name: `login:${thread}:${toolCallId}`,
 });
 /** Owner of the token in a source's URL. */
-export const sourceOwner = ({ tenant, id }: { readonly tenant: string; readonly id: string }): SealOwner => ({
+export const sourceOwner = ({ tenant, id }: { readonly tenant: TenantId; readonly id: string }): SealOwner => ({
   tenant,
   name: `source:${id}`,
 });
 /** Owner of what a user has for a tool server. */
-export const credentialOwner = (tenant: string, userId: string, toolServer: string): SealOwner => ({
+export const credentialOwner = (tenant: TenantId, userId: string, toolServer: string): SealOwner => ({
   tenant,
   name: `credential:${JSON.stringify([userId, toolServer])}`,
 });

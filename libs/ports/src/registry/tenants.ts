@@ -4,6 +4,7 @@
 //   T1. An id is used once, for ever: the record of a deleted tenant stays, as its tombstone.
 //   T2. A record is replaced only where it is what was read: of several changes at once, one is made.
 //   T3. Lists are ordered by id, tombstones among them, and their pages, one after the other, are the list.
+import type { TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from './registry.ts';
 
 /**
@@ -25,8 +26,7 @@ export interface TenantQuotas {
 }
 
 export interface TenantRecord {
-  /** `[a-z0-9][a-z0-9-]{0,62}` */
-  readonly id: string;
+  readonly id: TenantId;
   readonly name: string;
   readonly state: TenantState;
   /** Those that were set; the others have their defaults. */
@@ -50,7 +50,7 @@ export interface TenantRecord {
 export interface Tenants {
   /** False when the id was used before. (T1) Resolves when durable. */
   insert(tenant: TenantRecord): Promise<boolean>;
-  get(id: string): Promise<TenantRecord | null>;
+  get(id: TenantId): Promise<TenantRecord | null>;
   list(page: PageRequest): Promise<Page<TenantRecord>>;
   /** Only where `seen` is what is stored; false otherwise. (T2) */
   replace(tenant: TenantRecord, seen: TenantRecord): Promise<boolean>;
@@ -58,11 +58,8 @@ export interface Tenants {
   deleting(): Promise<readonly TenantRecord[]>;
 }
 
-/** The tenant of an installation that has no other: standalone, and of the bootstrap key. */
-export const localTenant = 'local';
-
 /** A record with what is not given by default. */
-export const newTenant = (id: string, now: number, given: Partial<TenantRecord> = {}): TenantRecord => ({
+export const newTenant = (id: TenantId, now: number, given: Partial<TenantRecord> = {}): TenantRecord => ({
   ...{ name: id, state: 'active', quotas: {}, weight: 1, origins: [], retentionDays: null, traceContent: false },
   ...{ outboundAllow: [], createdAt: now, updatedAt: now },
   ...given,

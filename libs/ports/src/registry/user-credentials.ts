@@ -3,9 +3,10 @@
 // Contract (contracts/user-credentials.contract.ts):
 //   U1. `replace` succeeds for one of several callers that have read the same: a change is never lost.
 //   U2. What is stored is what was given, whatever characters a user's id has; nothing of another user or tenant.
+import type { TenantId } from '@dormouse/thread';
 
 export interface UserCredential {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly userId: string;
   /** Name of the tool server. */
   readonly toolServer: string;
@@ -29,12 +30,12 @@ export interface UserCredential {
 export interface UserCredentials {
   /** Replaces what was there. */
   put(credential: UserCredential): Promise<void>;
-  get(tenant: string, userId: string, toolServer: string): Promise<UserCredential | null>;
+  get(tenant: TenantId, userId: string, toolServer: string): Promise<UserCredential | null>;
   /** Of one user, by tool server. */
-  list(tenant: string, userId: string): Promise<readonly UserCredential[]>;
+  list(tenant: TenantId, userId: string): Promise<readonly UserCredential[]>;
   /** Of all users of a tenant, in an order that stays, after one of them. */
-  page(tenant: string, after: UserCredential | null, limit: number): Promise<readonly UserCredential[]>;
+  page(tenant: TenantId, after: UserCredential | null, limit: number): Promise<readonly UserCredential[]>;
   /** Only where `seen` is what is stored; false otherwise. */
   replace(credential: UserCredential, seen: UserCredential): Promise<boolean>;
-  remove(tenant: string, userId: string, toolServer: string): Promise<boolean>;
+  remove(tenant: TenantId, userId: string, toolServer: string): Promise<boolean>;
 }

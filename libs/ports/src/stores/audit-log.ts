@@ -9,6 +9,7 @@
 //   W3. What was appended is found by every process from then on, byte for byte.
 //   W4. A page is in order of numbers, ascending or descending, and holds rows of its tenant and its filter alone.
 //   W5. A removal takes every row up to a number, and never the last one: rows are appended behind it as before.
+import type { TenantId } from '@dormouse/thread';
 
 /** One row, as its hash covers it (`hash` itself excepted). */
 export interface AuditRow {
@@ -49,12 +50,12 @@ export interface AuditPage {
 
 export interface AuditLog {
   /** Rows of consecutive numbers, 1 to `auditRowsAtOnceMax`. Answers false when the first number is taken. (W2) */
-  append(tenant: string, rows: readonly AuditRow[]): Promise<boolean>;
+  append(tenant: TenantId, rows: readonly AuditRow[]): Promise<boolean>;
   /** The row with the highest number; null for none. */
-  last(tenant: string): Promise<AuditRow | null>;
-  page(tenant: string, filter: AuditFilter, page: AuditPage): Promise<readonly AuditRow[]>;
+  last(tenant: TenantId): Promise<AuditRow | null>;
+  page(tenant: TenantId, filter: AuditFilter, page: AuditPage): Promise<readonly AuditRow[]>;
   /** Removes the rows up to this number. Resolves when their absence is durable. (W5) */
-  remove(tenant: string, upTo: number): Promise<void>;
+  remove(tenant: TenantId, upTo: number): Promise<void>;
 }
 
 export const auditRowsAtOnceMax = 500;

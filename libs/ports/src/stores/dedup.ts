@@ -1,6 +1,7 @@
 // Callback messages that are known to be durable: positive facts only, written after durability. Losing it costs time.
+import type { TenantId } from '@dormouse/thread';
 
 export interface Dedup {
-  seen(tenant: string, id: string): Promise<boolean>;
-  remember(tenant: string, id: string): Promise<void>;
+  seen(tenant: TenantId, id: string): Promise<boolean>;
+  remember(tenant: TenantId, id: string): Promise<void>;
 }

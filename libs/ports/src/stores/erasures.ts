@@ -4,12 +4,13 @@
 //   E1. An erasure is inserted once: of several inserts of one id the first stays, and the others get it.
 //   E2. `replace` changes an erasure only where the one that was read is still stored.
 //   E3. A list is of one tenant, the newest first; ids decide between those of one time.
+import type { TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from '../registry/registry.ts';
 
 export type ErasureScope = 'thread' | 'family' | 'user';
 
 export interface ErasureRecord {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly scope: ErasureScope;
   /** A thread's id; of a user `hmac:` and a keyed hash of the user's id. */
@@ -32,9 +33,9 @@ export interface ErasureRecord {
 export interface Erasures {
   /** Resolves, when durable, with what is stored under the id. (E1) */
   insert(erasure: ErasureRecord): Promise<ErasureRecord>;
-  get(tenant: string, id: string): Promise<ErasureRecord | null>;
+  get(tenant: TenantId, id: string): Promise<ErasureRecord | null>;
   /** (E3) */
-  list(tenant: string, page: PageRequest): Promise<Page<ErasureRecord>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ErasureRecord>>;
   /** Only where `seen` is what is stored; false otherwise. (E2) */
   replace(erasure: ErasureRecord, seen: ErasureRecord): Promise<boolean>;
   /** Of any tenant, those that are not done, oldest first. */

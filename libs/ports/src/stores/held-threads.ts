@@ -6,6 +6,7 @@
 //   L2. Marking again gives the mark a new number, and only the mark of that number is removed: what is held while a
 //       thread is being paid keeps it marked.
 //   L3. A thread has one mark for each reason: what goes on again removes no mark of what does not.
+import type { TenantId } from '@dormouse/thread';
 import type { ThreadKey } from '../log/thread-key.ts';
 
 /** What has to go on first: the tenant, its agent of this name, its tool server of this name. */
@@ -13,7 +14,7 @@ export type HeldBy = 'tenant' | `agent:${string}` | `tool_server:${string}`;
 
 /** The marked threads of one tenant that wait for the same. */
 export interface HeldGroup {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly by: HeldBy;
 }
 

@@ -1,4 +1,6 @@
 // First answers by idempotency key, per tenant and route. Only 2xx, kept at least 24 hours; the log dedups for ever.
+import type { TenantId } from '@dormouse/thread';
+
 export interface KeptAnswer {
   readonly status: number;
   readonly body: string;
@@ -13,7 +15,7 @@ export type ClaimAnswer =
 export interface IdempotencyKeys {
   /** An unfinished claim counts as running until `leaseMs` after it was made or last renewed. */
   claim(
-    tenant: string,
+    tenant: TenantId,
     route: string,
     key: string,
     bodySha256: string,
@@ -21,9 +23,9 @@ export interface IdempotencyKeys {
     leaseMs: number,
   ): Promise<ClaimAnswer>;
   /** The request still runs. Has no effect on a key that is free or finished. */
-  renew(tenant: string, route: string, key: string, now: number): Promise<void>;
+  renew(tenant: TenantId, route: string, key: string, now: number): Promise<void>;
   /** Later claims answer `done`; may resolve before it is durable, because losing it costs a harmless repetition. */
-  finish(tenant: string, route: string, key: string, answer: KeptAnswer): Promise<void>;
+  finish(tenant: TenantId, route: string, key: string, answer: KeptAnswer): Promise<void>;
   /** The request failed: the key is free again. */
-  abandon(tenant: string, route: string, key: string): Promise<void>;
+  abandon(tenant: TenantId, route: string, key: string): Promise<void>;
 }

@@ -8,7 +8,7 @@
 //       question that was there when the first was read.
 //   I3. Every filter alone is answered by an index; another tenant's questions are never found.
 import type { Page, PageRequest } from '../registry/registry.ts';
-import type { QuestionProgress } from '@dormouse/thread';
+import type { QuestionProgress, TenantId } from '@dormouse/thread';
 import type { ThreadKey } from '../log/thread-key.ts';
 
 export type QuestionKind = 'approval' | 'tool' | 'oauth';
@@ -51,11 +51,11 @@ export interface QuestionFilter {
 export interface Inbox {
   /** Resolves when durable. (I1) */
   put(questions: readonly Question[]): Promise<void>;
-  get(tenant: string, id: string): Promise<Question | null>;
+  get(tenant: TenantId, id: string): Promise<Question | null>;
   /** (I2) */
-  list(tenant: string, filter: QuestionFilter, page: PageRequest): Promise<Page<Question>>;
+  list(tenant: TenantId, filter: QuestionFilter, page: PageRequest): Promise<Page<Question>>;
   /** The open questions of these families, oldest first, at most `familyQuestionsMax`. One read, however many. */
-  openOf(tenant: string, families: readonly string[]): Promise<readonly Question[]>;
+  openOf(tenant: TenantId, families: readonly string[]): Promise<readonly Question[]>;
 }
 
 export const familyQuestionsMax = 1_000;

@@ -10,7 +10,7 @@
 //   P5. No input waits without a mark: `add` also marks the thread if it has no mark; and a mark is removed only while
 //       it is `replay` and no input waits. Two owners, one of which does not know of the mark yet, and an operator may
 //       do so in any order.
-import type { ThreadInput } from '@dormouse/thread';
+import type { ThreadInput, TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from '../registry/registry.ts';
 import type { ThreadKey } from '../log/thread-key.ts';
 
@@ -43,7 +43,7 @@ export interface ParkedThreads {
   inputs(key: ThreadKey): Promise<readonly ParkedInput[]>;
   get(key: ThreadKey): Promise<ParkedThread | null>;
   /** Oldest first. */
-  list(tenant: string, page: PageRequest): Promise<Page<ParkedThread>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ParkedThread>>;
   /** Sets the mark `replay`; false when the thread is not parked. */
   replay(key: ThreadKey): Promise<boolean>;
   /** False when there is no such input. */

@@ -6,11 +6,12 @@
 //   E2. An erasure that was broken off is continued by the next call; one that finds nothing answers 0.
 //   E3. What a late writer brings for an erased thread reaches no thread of another tenant, and places of other tenants
 //       (tenant-log) stay good.
+import type { TenantId } from '@dormouse/thread';
 
 export interface TenantEraser {
   /**
    * Deletes the tenant's rows from every store but the registry of tenants. Resolves with how many there were, when
    * their absence is durable. (E2) @throws Fault UNAVAILABLE
    */
-  erase(tenant: string): Promise<number>;
+  erase(tenant: TenantId): Promise<number>;
 }

@@ -5,9 +5,10 @@
 //       rows of several reporters add up.
 //   T2. `sums` leaves out the rows of the reporter that asks: it knows its own amounts better.
 //   T3. A row counts before `until`; one without an end counts for ever. What no longer counts is deleted some time.
+import type { TenantId } from '@dormouse/thread';
 
 export interface TenantTally {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** What is counted, a day in it where each day counts anew. */
   readonly name: string;
   readonly amount: number;
@@ -24,5 +25,5 @@ export interface TenantTallies {
   /** Resolves when durable. */
   put(rows: readonly TenantTallyRow[]): Promise<void>;
   /** What the other reporters have counted for these tenants, by name. */
-  sums(tenants: readonly string[], butOf: string, now: number): Promise<readonly TenantTally[]>;
+  sums(tenants: readonly TenantId[], butOf: string, now: number): Promise<readonly TenantTally[]>;
 }

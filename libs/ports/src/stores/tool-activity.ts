@@ -8,6 +8,7 @@
 //   Y3. The latest discovery stays, in whatever order discoveries are put.
 //   Y4. After `forget` nothing is known of a tool server.
 //   Y5. A row may be deleted once it is older than `activityKeptMs`; until then it outlives its process.
+import type { TenantId } from '@dormouse/thread';
 
 /** The state of a gate's breaker; `half_open`: one attempt tests the server. */
 export type BreakerState = 'closed' | 'open' | 'half_open';
@@ -26,7 +27,7 @@ export interface ActivityCounts {
 }
 
 export interface ActivityRow {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Id, not name: a name may be given again. */
   readonly toolServerId: string;
   /** One process in one life. */
@@ -41,7 +42,7 @@ export interface ActivityRow {
 }
 
 export interface Discovery {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly toolServerId: string;
   readonly at: number;
 }
@@ -57,6 +58,6 @@ export const activityKeptMs = 26 * 3_600_000;
 export interface ToolActivity {
   /** Resolves when durable. */
   put(rows: readonly ActivityRow[], discoveries: readonly Discovery[]): Promise<void>;
-  read(tenant: string, toolServerId: string, from: number): Promise<KnownActivity>;
-  forget(tenant: string, toolServerId: string): Promise<void>;
+  read(tenant: TenantId, toolServerId: string, from: number): Promise<KnownActivity>;
+  forget(tenant: TenantId, toolServerId: string): Promise<void>;
 }

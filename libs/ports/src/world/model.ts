@@ -1,5 +1,5 @@
 // A language model, asked once per completion. No retries inside: the runtime's retries are durable.
-import type { FinishReason, ModelMessage, Usage } from '@dormouse/thread';
+import type { FinishReason, ModelMessage, Usage, TenantId } from '@dormouse/thread';
 import type { ModelConfig } from '../registry/registry.ts';
 
 /** The prompt by reference: nothing is copied or rendered unless the model asks for it. */
@@ -18,7 +18,7 @@ export interface ToolDefinition {
 }
 
 export interface ModelRequest {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly completionId: string;
   /** How many completions this thread requested before: 0, 1, 2, … */

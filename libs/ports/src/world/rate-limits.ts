@@ -5,6 +5,7 @@
 //   B1. Over any time at most `burst` and then `perSecond` are allowed, per tenant and bucket; tenants share nothing.
 //   B2. A refusal says how long to wait; after that time one is allowed.
 //   B3. It never fails: where the shared count is away, each process counts alone.
+import type { TenantId } from '@dormouse/thread';
 import { createBoundedMap } from '@dormouse/collections';
 
 export interface RateLimit {
@@ -22,7 +23,7 @@ export interface RateVerdict {
 }
 
 export interface RateLimits {
-  take(tenant: string, bucket: string, limit: RateLimit): Promise<RateVerdict>;
+  take(tenant: TenantId, bucket: string, limit: RateLimit): Promise<RateVerdict>;
 }
 
 /**

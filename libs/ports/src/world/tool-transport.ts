@@ -1,4 +1,5 @@
 // HTTP to tool servers, behind the outbound guard: resolved once, checked, no redirects, capped.
+import type { TenantId } from '@dormouse/thread';
 import type { ThreadKey } from '../log/thread-key.ts';
 import type { ToolServer } from '../registry/registry.ts';
 
@@ -45,5 +46,5 @@ export interface ToolTransport {
    * Whether a request of this tenant to this URL may leave at all; sends none. A name that cannot be resolved now may
    * be resolved later and is no refusal. The detail names no address that a name resolved to.
    */
-  judge(url: string, tenant: string): Promise<UrlVerdict>;
+  judge(url: string, tenant: TenantId): Promise<UrlVerdict>;
 }

@@ -1,8 +1,9 @@
 // HTTP to the endpoints of customers, behind the outbound guard: signed, resolved once, checked, no redirects, capped.
+import type { TenantId } from '@dormouse/thread';
 import type { UrlVerdict } from './tool-transport.ts';
 
 export interface WebhookRequest {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly url: string;
   /** The `webhook-id`: the receiver dedups on it. */
   readonly id: string;
@@ -22,5 +23,5 @@ export interface WebhookTransport {
   /** POSTs. Never throws for a network failure. */
   post(request: WebhookRequest): Promise<WebhookOutcome>;
   /** As `ToolTransport.judge`; a URL over plain http that no rule names is refused also while it has no address. */
-  judge(url: string, tenant: string): Promise<UrlVerdict>;
+  judge(url: string, tenant: TenantId): Promise<UrlVerdict>;
 }

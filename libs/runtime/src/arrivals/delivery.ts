@@ -10,7 +10,16 @@
 //       closed is asked of its log, not of its row, which may lag behind.
 //   D4. While too much of the tenant waits for its threads, nothing is claimed or opened: the sender, or the schedule,
 //       comes again. (tenant-limits)
-import type { Clock, Deliveries, InputBus, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type {
+  Clock,
+  Deliveries,
+  InputBus,
+  Snapshots,
+  ThreadDirectory,
+  ThreadKey,
+  ThreadLog,
+  TenantId,
+} from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { type MessageSchedule, type MessageSource, text } from '@dormouse/thread';
 import { loadThread } from '../log/thread-reader.ts';
@@ -21,7 +30,7 @@ import type { ThreadLookup } from '../ingress-gateway/write/thread-lookup.ts';
 import type { ThreadApi } from '../ingress-gateway/write/threads.ts';
 
 export interface Arrival {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** A function of what arrived: the same again is the same. */
   readonly name: RequestName;
   /** The agent of a thread that it opens. */
@@ -98,7 +107,7 @@ export function createDeliver(ports: DeliverPorts, threads: Pick<ThreadApi, 'ope
     });
   }
 
-  async function threadOf(tenant: string, externalId: string): Promise<ThreadKey | null> {
+  async function threadOf(tenant: TenantId, externalId: string): Promise<ThreadKey | null> {
     const { data } = await ports.directory.list(tenant, { externalId }, { limit: 1, cursor: null });
     const [row] = data;
     if (row === undefined) return null;

@@ -1,5 +1,5 @@
 import { plainSealer } from '@dormouse/adapter-memory';
-import { type InputDelivery, newTenant, type Source } from '@dormouse/ports';
+import { type InputDelivery, newTenant, type Source, tenantId } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import type { Ingress } from '../ingress-gateway/ingress.ts';
 import { schedulesMax } from './schedule-api.ts';
 import { sourcesMax } from './source-api.ts';
 
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const secret = 'a secret';
 const model = {
   ...{ provider: 'demo', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000 },

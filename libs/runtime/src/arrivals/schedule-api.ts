@@ -6,7 +6,7 @@
 //       agent exists. While it is there, its agent is not deleted.
 //   P3. A tenant has `schedulesMax` of them at most; several that are made at once may pass it by their number.
 import { canonicalJson, type Problem } from '@dormouse/json';
-import type { Agents, Clock, Entropy, Page, PageRequest, Schedules, TenantSchedule } from '@dormouse/ports';
+import type { Agents, Clock, Entropy, Page, PageRequest, Schedules, TenantSchedule, TenantId } from '@dormouse/ports';
 import { comesTooOften } from '@dormouse/thread';
 import { publicId, timeSortedName } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../ingress-gateway/refusal.ts';
@@ -23,11 +23,11 @@ export type ShownSchedule = Omit<TenantSchedule, 'tenant' | 'lookAt' | 'firing'>
 
 export interface ScheduleApi {
   create(
-    tenant: string,
+    tenant: TenantId,
     content: ScheduleContent,
   ): Promise<Answered<{ readonly schedule: ShownSchedule; readonly created: boolean }>>;
-  list(tenant: string, page: PageRequest): Promise<Page<ShownSchedule>>;
-  remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ShownSchedule>>;
+  remove(tenant: TenantId, nameOrId: string): Promise<Answered<null>>;
 }
 
 /** Of a tenant. (P3) */
@@ -43,7 +43,7 @@ export interface SchedulePorts {
 export function createScheduleApi(ports: SchedulePorts): ScheduleApi {
   const { schedules, agents, clock, entropy } = ports;
   /** A name that is there takes no more room. */
-  async function isFull(tenant: string, name: string): Promise<boolean> {
+  async function isFull(tenant: TenantId, name: string): Promise<boolean> {
     const { data } = await schedules.list(tenant, { limit: schedulesMax, cursor: null });
     return data.length >= schedulesMax && (await schedules.get(tenant, name)) === null;
   }
@@ -91,7 +91,7 @@ const shown = ({ tenant: _tenant, lookAt: _look, firing: _firing, ...schedule }:
 /** (P2) */
 async function problemsOf(
   { agents }: SchedulePorts,
-  tenant: string,
+  tenant: TenantId,
   { cron, timeZone, agent, message }: ScheduleContent,
   { hasAgent, nextAt }: { readonly hasAgent: boolean; readonly nextAt: number | null },
 ): Promise<readonly Problem[]> {

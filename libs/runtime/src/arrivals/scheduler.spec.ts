@@ -1,4 +1,4 @@
-import { type Clock, type InputDelivery, newTenant, type TenantSchedule } from '@dormouse/ports';
+import { type Clock, type InputDelivery, newTenant, type TenantSchedule, tenantId } from '@dormouse/ports';
 import { settle } from '@dormouse/adapter-memory';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { createTenantRecords } from '../tenants/tenant-records.ts';
 import type { ScheduleContent } from './schedule-api.ts';
 import { createScheduler } from './scheduler.ts';
 
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -230,7 +230,7 @@ describe('a schedule of a tenant', () => {
     for (let nth = 0; nth < 1_000; nth += 1)
       await at.ports.schedules.insert({
         ...loud,
-        ...{ tenant: 'loud', id: `sch_${nth}`, name: `loud-${nth}`, lookAt: at.clock.now() },
+        ...{ tenant: tenantId('loud'), id: `sch_${nth}`, name: `loud-${nth}`, lookAt: at.clock.now() },
         agent: 'none', // each of them is refused, and stays due for a minute
       });
     await at.pass(hour);

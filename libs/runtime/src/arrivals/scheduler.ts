@@ -12,7 +12,7 @@
 //   F6. Of a look a tenant has no more than it leaves for others: however many of its schedules are due, those of the
 //       others fire. (shared-room)
 import { createSharedRoom } from '@dormouse/collections';
-import { type Clock, Fault, type Logger, type Schedules, type TenantSchedule } from '@dormouse/ports';
+import { type Clock, Fault, type Logger, type Schedules, type TenantSchedule, type TenantId } from '@dormouse/ports';
 import { timesUpTo } from '@dormouse/thread';
 import { nameOfText } from '../ingress-gateway/access/client-id.ts';
 import { createRepeatedService } from '../repeated-service.ts';
@@ -42,7 +42,7 @@ export function createScheduler({ schedules, records, deliver, clock, logger }: 
   async function look(): Promise<void> {
     const room = createSharedRoom(lookedAtMax);
     const lookedAt = new Set<string>();
-    const without = new Set<string>();
+    const without = new Set<TenantId>();
     for (let isMore = true; isMore;) {
       const due = await schedules.due(clock.now(), lookedAtMax, [...without]);
       const known = without.size;

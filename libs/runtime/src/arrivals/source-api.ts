@@ -19,6 +19,7 @@ import {
   type Source,
   sourceOwner,
   type Sources,
+  type TenantId,
 } from '@dormouse/ports';
 import { publicId, timeSortedName } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../ingress-gateway/refusal.ts';
@@ -36,11 +37,11 @@ export interface ShownSource extends SourceContent {
 
 export interface SourceApi {
   create(
-    tenant: string,
+    tenant: TenantId,
     content: SourceContent,
   ): Promise<Answered<{ readonly source: ShownSource & { readonly url: string }; readonly created: boolean }>>;
-  list(tenant: string, page: PageRequest): Promise<Page<ShownSource>>;
-  remove(tenant: string, nameOrId: string): Promise<Answered<null>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ShownSource>>;
+  remove(tenant: TenantId, nameOrId: string): Promise<Answered<null>>;
 }
 
 /** Of a tenant. (O4) */
@@ -65,7 +66,7 @@ export function createSourceApi(ports: SourcePorts): SourceApi {
     return { ...shown(source), url: `${base}/hooks/${source.name}/${token}` };
   };
   /** A name that is there takes no more room. */
-  async function isFull(tenant: string, name: string): Promise<boolean> {
+  async function isFull(tenant: TenantId, name: string): Promise<boolean> {
     const { data } = await sources.list(tenant, { limit: sourcesMax, cursor: null });
     return data.length >= sourcesMax && (await sources.get(tenant, name)) === null;
   }
@@ -112,7 +113,7 @@ const shown = (source: Source): ShownSource => ({
 /** (O2) */
 async function problemsOf(
   { secrets, agents, sealer }: SourcePorts,
-  tenant: string,
+  tenant: TenantId,
   { kind, secret: name, agent, key, message }: SourceContent,
   hasAgent: boolean,
 ): Promise<readonly Problem[]> {

@@ -15,6 +15,7 @@ import {
   encodeCursor,
   Fault,
   invalidCursor,
+  type TenantId,
 } from '@dormouse/ports';
 import type { ListPage } from '../ingress-gateway/read/thread-page.ts';
 import { noHash } from './audit-chain.ts';
@@ -50,9 +51,9 @@ export interface AuditOrder {
 }
 
 export interface AuditApi extends Auditor {
-  list(tenant: string, filter: AuditFilter, page: AuditOrder): Promise<ListPage<AuditRow>>;
+  list(tenant: TenantId, filter: AuditFilter, page: AuditOrder): Promise<ListPage<AuditRow>>;
   /** Lines of JSON without their line feeds: the rows, then the signed root. (Q1, Q2) @throws Fault UNAVAILABLE */
-  export(tenant: string): AsyncIterable<AuditRow | SignedRoot>;
+  export(tenant: TenantId): AsyncIterable<AuditRow | SignedRoot>;
   readonly keys: AuditSigner['keys'];
 }
 

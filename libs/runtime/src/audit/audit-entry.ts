@@ -1,4 +1,5 @@
 // What the audit knows: the actions, and one of them before it has a place in the chain.
+import type { TenantId } from '@dormouse/ports';
 
 export const auditActions = [
   'key.created',
@@ -61,7 +62,7 @@ export interface Requester {
 }
 
 export interface AuditEntry extends Requester {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly action: AuditAction;
   /** As in AuditRow. */
   readonly target: string | null;

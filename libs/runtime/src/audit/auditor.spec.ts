@@ -1,12 +1,12 @@
 import { createMemoryWorld } from '@dormouse/adapter-memory';
-import { type AuditLog, Fault } from '@dormouse/ports';
+import { type AuditLog, Fault, tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { chainedTo, noHash } from './audit-chain.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { createAuditor } from './auditor.ts';
 
 const clock = { now: () => Date.UTC(2026, 0, 1) } as never;
-const tenant = 'acme';
+const tenant = tenantId('acme');
 
 const entryOf = (target: string): AuditEntry => ({
   ...{ tenant, actor: 'key_1', action: 'secret.set', target, from: '127.0.0.1', outcome: 'done', requestId: null },

@@ -7,7 +7,7 @@
 //       store. Rows that a write of unknown outcome has stored are known by their hash and not written twice.
 //   D4. Text that is no well-formed Unicode, or longer than a field may be, is mended and never refused: what happened
 //       is in the audit.
-import { type AuditLog, type AuditRow, auditRowsAtOnceMax, type Clock, Fault } from '@dormouse/ports';
+import { type AuditLog, type AuditRow, auditRowsAtOnceMax, type Clock, Fault, type TenantId } from '@dormouse/ports';
 import { chainedTo, type TimedEntry } from './audit-chain.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
@@ -36,7 +36,7 @@ const lanesMax = 1_000;
 export function createAuditor({ auditLog, clock }: { readonly auditLog: AuditLog; readonly clock: Clock }): Auditor {
   const lanes = new Map<string, Lane>();
 
-  function laneOf(tenant: string): Lane {
+  function laneOf(tenant: TenantId): Lane {
     const known = lanes.get(tenant);
     if (known !== undefined) return known;
     if (lanes.size >= lanesMax) for (const [name, { writes }] of lanes) if (!writes) lanes.delete(name);
@@ -46,7 +46,7 @@ export function createAuditor({ auditLog, clock }: { readonly auditLog: AuditLog
   }
 
   /** (D2) */
-  async function write(tenant: string, lane: Lane): Promise<void> {
+  async function write(tenant: TenantId, lane: Lane): Promise<void> {
     if (lane.writes) return;
     lane.writes = true;
     while (lane.waiting.length > 0) {
@@ -62,7 +62,7 @@ export function createAuditor({ auditLog, clock }: { readonly auditLog: AuditLog
     lane.writes = false;
   }
 
-  async function append(tenant: string, lane: Lane, batch: readonly Waiting[]): Promise<void> {
+  async function append(tenant: TenantId, lane: Lane, batch: readonly Waiting[]): Promise<void> {
     let left: readonly Waiting[] = batch;
     for (let tries = 0; left.length > 0; tries += 1) {
       if (tries === triesMax) throw new Fault('UNAVAILABLE', 'Too many processes write the audit of this tenant.');
@@ -81,7 +81,7 @@ export function createAuditor({ auditLog, clock }: { readonly auditLog: AuditLog
   }
 
   /** How many of the rows are stored: a beginning of them, or none. (D3) */
-  async function storedOf(tenant: string, beyond: number, rows: readonly AuditRow[]): Promise<number> {
+  async function storedOf(tenant: TenantId, beyond: number, rows: readonly AuditRow[]): Promise<number> {
     const stored = await auditLog.page(tenant, {}, { beyond, order: 'asc', limit: rows.length });
     const foreign = rows.findIndex(({ hash }, place) => stored[place]?.hash !== hash);
     return foreign < 0 ? rows.length : foreign;

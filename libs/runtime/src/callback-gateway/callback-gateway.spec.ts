@@ -6,7 +6,16 @@ import {
   type ManualClock,
   type MemoryPorts,
 } from '@dormouse/adapter-memory';
-import { answerOwner, type BusInput, Fault, type LogFields, loginOwner, type ThreadKey } from '@dormouse/ports';
+import {
+  answerOwner,
+  type BusInput,
+  Fault,
+  type LogFields,
+  loginOwner,
+  type ThreadKey,
+  tenantId,
+  type TenantId,
+} from '@dormouse/ports';
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createCallbackGateway, type CallbackAnswer, type CallbackGateway } from './callback-gateway.ts';
@@ -14,8 +23,10 @@ import type { CallbackRequest } from './callback-body.ts';
 import { faulty } from '../tool-dispatcher/spec/faulty.ts';
 import { createCallbackTokens, type CallbackScope } from './callback-token.ts';
 
+const acme = tenantId('acme');
+
 const scope: CallbackScope = {
-  tenant: 'acme',
+  tenant: acme,
   thread: 'thr_1',
   toolCallId: 'call_1',
   toolServer: 'weather',
@@ -198,7 +209,7 @@ describe('large results', () => {
     expect(resultInput().content).toEqual([
       { type: 'text', blob: sha256, bytes: 100_000, preview: long.slice(0, 1_000) },
     ]);
-    const blob = await ports.blobs.get('acme', sha256);
+    const blob = await ports.blobs.get(acme, sha256);
     expect([Buffer.from(blob?.bytes ?? []).toString('utf8') === long, blob?.mediaType]).toEqual([
       true,
       'text/plain; charset=utf-8',
@@ -232,7 +243,7 @@ describe('large results', () => {
       ],
       displayAs: [], // S3
     });
-    const kept = await Promise.all(hashes.map((sha256) => ports.blobs.get('acme', sha256)));
+    const kept = await Promise.all(hashes.map((sha256) => ports.blobs.get(acme, sha256)));
     expect(
       kept.map((blob, index) => Buffer.compare(Buffer.from(blob?.bytes ?? []), [clean, image][index] ?? clean)),
     ).toEqual([0, 0]);
@@ -240,14 +251,14 @@ describe('large results', () => {
 
   it('C6 of many long ones all are taken, and whoever sends one does not wait for all of another tenant', async () => {
     const order: string[] = [];
-    const send = async (tenant: string, id: string): Promise<number> => {
+    const send = async (tenant: TenantId, id: string): Promise<number> => {
       const body = Buffer.from(JSON.stringify({ ...result, id, text: long.repeat(8) }));
       const { status } = await receive(body, {}, tokenOf({ tenant, toolCallId: id }));
       order.push(id);
       return status;
     };
-    const flood = Array.from({ length: rate.burst }, (_, index) => send('acme', `call_${index}`));
-    expect(await send('other', 'call_other')).toBe(200);
+    const flood = Array.from({ length: rate.burst }, (_, index) => send(acme, `call_${index}`));
+    expect(await send(tenantId('other'), 'call_other')).toBe(200);
     expect(order.length).toBeLessThan(rate.burst * 0.75);
     expect(new Set(await Promise.all(flood))).toEqual(new Set([200]));
     expect(inputs()).toHaveLength(rate.burst + 1);
@@ -284,7 +295,7 @@ describe('large results', () => {
       content: [{ type: 'image', mediaType: 'image/png', blob: sha256, bytes: 4 }],
       displayAs: [{ type: 'image', content: { mediaType: 'image/png', blob: sha256 } }],
     });
-    expect((await ports.blobs.get('acme', sha256))?.bytes).toEqual(new Uint8Array([1, 2, 3, 255]));
+    expect((await ports.blobs.get(acme, sha256))?.bytes).toEqual(new Uint8Array([1, 2, 3, 255]));
   });
 
   it('a preview never ends in half a character', async () => {
@@ -389,7 +400,11 @@ describe('what cannot be accepted', () => {
   });
 
   it('R35 speaks only for the thread of the token', async () => {
-    await receive({ ...result, id: 'call_9' }, {}, tokenOf({ thread: 'thr_1', toolCallId: 'call_9', tenant: 'other' }));
+    await receive(
+      { ...result, id: 'call_9' },
+      {},
+      tokenOf({ thread: 'thr_1', toolCallId: 'call_9', tenant: tenantId('other') }),
+    );
     expect(published.map(({ key }) => key)).toEqual([{ tenant: 'other', thread: 'thr_1' }]);
   });
 
@@ -496,7 +511,7 @@ describe('delivery', () => {
   it('C2 remembers nothing that was not made durable', async () => {
     fails = new Fault('UNAVAILABLE', 'no bus');
     await receive(result);
-    expect(await ports.dedup.seen('acme', 'thr_1:r:call_1')).toBe(false);
+    expect(await ports.dedup.seen(acme, 'thr_1:r:call_1')).toBe(false);
   });
 
   it('S2 publishes nothing when the blob could not be kept', async () => {
@@ -544,8 +559,8 @@ describe('the other four messages', () => {
   it('R84 R88 the URL of a login is sealed, and in no input and no line', async () => {
     const login = { type: 'oauth', id: 'call_1', auth_url: 'https://login.example/secret-path?state=x' };
     expect(await receive(login)).toEqual({ status: 200 });
-    const [kept] = await ports.logins.list({ tenant: 'acme', thread: 'thr_1' }, clock.now());
-    expect(plainSealer.open(loginOwner('acme', 'thr_1', 'call_1'), kept?.sealed ?? '')).toBe(login.auth_url);
+    const [kept] = await ports.logins.list({ tenant: acme, thread: 'thr_1' }, clock.now());
+    expect(plainSealer.open(loginOwner(acme, 'thr_1', 'call_1'), kept?.sealed ?? '')).toBe(login.auth_url);
     expect(inputs()).toMatchObject([{ kind: 'LoginPrompt', expiresAt: clock.now() + 86_400_000 }]);
     expect(JSON.stringify([inputs(), lines])).not.toContain('secret-path');
   });
@@ -581,7 +596,7 @@ describe('the other four messages', () => {
     expect(inputs()).toMatchObject([{ kind: 'ChoicePrompt', prompt: 'Which?', choices: ['a', 'b'], default: 1 }]);
     const [input] = inputs();
     const answerTo = input?.kind === 'ChoicePrompt' ? input.answerTo : '';
-    expect(plainSealer.open(answerOwner('acme', 'thr_1', 'call_1'), answerTo)).toBe('https://tool.example/answer');
+    expect(plainSealer.open(answerOwner(acme, 'thr_1', 'call_1'), answerTo)).toBe('https://tool.example/answer');
   });
 
   it('R49 R89 what a choice shows to a person is cleaned of control characters, its labels too', async () => {
@@ -609,7 +624,7 @@ describe('a flood', () => {
     for (let sent = 0; sent < 30; sent++) answers.push(await receive(event));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(answers.at(-1)).toMatchObject({ status: 503, code: 'UNAVAILABLE', retryAfterS: 1 });
-    expect(await receive(event, {}, tokenOf({ tenant: 'zenith' }))).toEqual({ status: 200 });
+    expect(await receive(event, {}, tokenOf({ tenant: tenantId('zenith') }))).toEqual({ status: 200 });
     await clock.advance(1_000);
     expect(await receive(event)).toEqual({ status: 200 });
   });

@@ -20,7 +20,15 @@
 //   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the
 //       thread recognises a repetition by the hash of the question, while that is open. R94
 import { resultOf } from '@dormouse/json';
-import { Fault, type BusInput, type Dedup, type Logger, type RateLimit, type RateLimits } from '@dormouse/ports';
+import {
+  Fault,
+  type BusInput,
+  type Dedup,
+  type Logger,
+  type RateLimit,
+  type RateLimits,
+  type TenantId,
+} from '@dormouse/ports';
 import { callbackBytesMax, type Callback } from '@dormouse/protocol';
 import { inputIds, type CallbackRejection } from '@dormouse/thread';
 import { hashOf, isLong, type Acceptance, type AcceptanceDeps, type AcceptanceSettings } from './accept/acceptance.ts';
@@ -209,7 +217,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   /** Seconds to wait, for a tenant above its share. Nothing is lost: tools retry after a 503. */
-  async function tooFast(tenant: string): Promise<number | null> {
+  async function tooFast(tenant: TenantId): Promise<number | null> {
     if (!limits.mayEnter(tenant).ok) return settings.retryAfterS;
     const { rate = null } = deps;
     if (rate === null) return null;

@@ -1,9 +1,9 @@
 import { createManualClock, createMemoryWorld, createSeededEntropy } from '@dormouse/adapter-memory';
-import { type CallbackCounts, Fault, type Logger } from '@dormouse/ports';
+import { type CallbackCounts, Fault, type Logger, tenantId } from '@dormouse/ports';
 import { beforeEach, expect, it } from 'vitest';
 import { type CallbackTally, createCallbackTally } from './callback-tally.ts';
 
-const call = { tenant: 'acme', thread: 'thr_1', toolCallId: 'call_1' };
+const call = { tenant: tenantId('acme'), thread: 'thr_1', toolCallId: 'call_1' };
 const clock = createManualClock();
 const warnings: string[] = [];
 const logger: Logger = { info: () => {}, warn: (event) => void warnings.push(event), error: () => {} };

@@ -1,3 +1,4 @@
+import { tenantId, storedTenantId } from '@dormouse/ports';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCallbackTokens, type CallbackKey, type CallbackScope, type CallbackTokens } from './callback-token.ts';
@@ -13,7 +14,7 @@ const tokensOf = (...keys: readonly CallbackKey[]): CallbackTokens =>
 const tokenOf = (tokens: CallbackTokens, scope: CallbackScope, at = 5): string =>
   tokens.url(scope, at).split('/').at(-1) ?? '';
 const scope: CallbackScope = {
-  tenant: 'acme',
+  tenant: tenantId('acme'),
   thread: 'thr_1',
   toolCallId: 'call_1',
   toolServer: 'weather',
@@ -23,7 +24,7 @@ const tokens = tokensOf(keyOf('k1'));
 
 const field = fc.string({ minLength: 1, maxLength: 60, unit: 'grapheme' });
 const scopes: fc.Arbitrary<CallbackScope> = fc.record({
-  tenant: field,
+  tenant: field.map(storedTenantId),
   thread: field,
   toolCallId: field,
   toolServer: field,
@@ -82,7 +83,7 @@ describe('a callback token', () => {
   });
 
   it('R38 does not let text move from one field into the next', () => {
-    const moved = { ...scope, tenant: `${scope.tenant}t`, thread: scope.thread.slice(1) };
+    const moved = { ...scope, tenant: tenantId(`${scope.tenant}t`), thread: scope.thread.slice(1) };
     const [one, other] = [tokenOf(tokens, scope), tokenOf(tokens, moved)].map((token) =>
       Buffer.from(token, 'base64url'),
     );

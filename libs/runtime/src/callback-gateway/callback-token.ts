@@ -7,11 +7,12 @@
 //       chosen by the time of the commit, not by what is newest now.
 //   K3. A retired key still verifies; a revoked one answers "gone", and only for a token that it really signed.
 //   K4. One spelling per token: base64url that decodes to the same bytes in another spelling is refused.
+import { storedTenantId, type TenantId } from '@dormouse/ports';
 import { timingSafeEqual } from 'node:crypto';
 import { type HashKey, hashKeyOf, keyedHash } from '../log/keyed-hash.ts';
 
 export interface CallbackScope {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly toolCallId: string;
   readonly toolServer: string;
@@ -163,5 +164,6 @@ function decode(payload: Buffer): { readonly scope: CallbackScope; readonly keyI
     toolServer === undefined
   )
     return null;
-  return { keyId, scope: { tenant, thread, toolCallId, toolServer, expiresAt: expiry === 0 ? null : expiry - 1 } };
+  const expiresAt = expiry === 0 ? null : expiry - 1;
+  return { keyId, scope: { tenant: storedTenantId(tenant), thread, toolCallId, toolServer, expiresAt } };
 }

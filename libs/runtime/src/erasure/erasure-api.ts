@@ -13,6 +13,7 @@ import type {
   PageRequest,
   Sealer,
   ThreadDirectory,
+  TenantId,
 } from '@dormouse/ports';
 import { nameOfText, publicId } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, notFound, refused } from '../ingress-gateway/refusal.ts';
@@ -32,11 +33,11 @@ export interface ShownErasure {
 }
 
 export interface ErasureApi {
-  request(tenant: string, target: ErasureTarget): Promise<Answered<ShownErasure>>;
+  request(tenant: TenantId, target: ErasureTarget): Promise<Answered<ShownErasure>>;
   /** Of a closed thread, as `request`. */
-  remove(tenant: string, thread: string): Promise<Answered<ShownErasure>>;
-  get(tenant: string, id: string): Promise<Answered<ShownErasure>>;
-  list(tenant: string, page: PageRequest): Promise<Page<ShownErasure>>;
+  remove(tenant: TenantId, thread: string): Promise<Answered<ShownErasure>>;
+  get(tenant: TenantId, id: string): Promise<Answered<ShownErasure>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ShownErasure>>;
 }
 
 export interface ErasureApiPorts {
@@ -58,14 +59,14 @@ const generationsMax = 1_000;
 export function createErasureApi(ports: ErasureApiPorts): ErasureApi {
   const { erasures, directory, userNames, sealer, clock } = ports;
 
-  const idOf = (tenant: string, subject: string, generation: number): string =>
+  const idOf = (tenant: TenantId, subject: string, generation: number): string =>
     publicId(
       'ers',
       nameOfText(JSON.stringify([tenant, 'erasure', subject, ...(generation === 0 ? [] : [generation])])),
     );
 
   const recordOf = (
-    tenant: string,
+    tenant: TenantId,
     id: string,
     parts: Pick<ErasureRecord, 'scope' | 'subject' | 'sealedUser' | 'families'>,
   ): ErasureRecord => ({
@@ -73,7 +74,7 @@ export function createErasureApi(ports: ErasureApiPorts): ErasureApi {
     ...parts,
   });
 
-  async function ofThread(tenant: string, thread: string): Promise<Answered<ShownErasure>> {
+  async function ofThread(tenant: TenantId, thread: string): Promise<Answered<ShownErasure>> {
     const row = await directory.get({ tenant, thread });
     if (row === null) return notFound('thread');
     const scope = row.parent === null ? 'family' : 'thread';
@@ -81,7 +82,7 @@ export function createErasureApi(ports: ErasureApiPorts): ErasureApi {
     return answered(shown(await erasures.insert(recordOf(tenant, idOf(tenant, thread, 0), parts)))); // (E1)
   }
 
-  async function ofUser(tenant: string, userId: string): Promise<Answered<ShownErasure>> {
+  async function ofUser(tenant: TenantId, userId: string): Promise<Answered<ShownErasure>> {
     const names = isUserName(userId) ? [userId] : userNames.of(tenant, userId);
     for (let generation = 0; generation < generationsMax; generation += 1) {
       const before = await known(tenant, names, generation);
@@ -94,7 +95,7 @@ export function createErasureApi(ports: ErasureApiPorts): ErasureApi {
   }
 
   /** Named under any key. (user-name U1) */
-  async function known(tenant: string, names: readonly string[], generation: number): Promise<ErasureRecord | null> {
+  async function known(tenant: TenantId, names: readonly string[], generation: number): Promise<ErasureRecord | null> {
     for (const name of names) {
       const found = await erasures.get(tenant, idOf(tenant, name, generation));
       if (found !== null) return found;
@@ -102,7 +103,7 @@ export function createErasureApi(ports: ErasureApiPorts): ErasureApi {
     return null;
   }
 
-  function insertUser(tenant: string, userId: string, subject: string, generation: number): Promise<ErasureRecord> {
+  function insertUser(tenant: TenantId, userId: string, subject: string, generation: number): Promise<ErasureRecord> {
     const id = idOf(tenant, subject, generation);
     const sealedUser = sealer.seal(erasureOwner({ tenant, id }), userId); // (E2)
     return erasures.insert(recordOf(tenant, id, { scope: 'user', subject, sealedUser, families: [] }));

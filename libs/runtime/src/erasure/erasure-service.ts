@@ -18,6 +18,7 @@ import {
   type Sealer,
   type Stores,
   type ThreadRow,
+  type TenantId,
 } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import type { AuditSigner } from '../audit/audit-api.ts';
@@ -121,7 +122,7 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
     return false;
   }
 
-  async function removeCredentials(tenant: string, userId: string): Promise<void> {
+  async function removeCredentials(tenant: TenantId, userId: string): Promise<void> {
     for (const { toolServer } of await userCredentials.list(tenant, userId))
       await userCredentials.remove(tenant, userId, toolServer);
   }

@@ -1,6 +1,6 @@
 // What an erasure is about: the threads below its roots, those that were forked from them, and payloads that are stored
 // for all threads of a tenant.
-import type { Stores, ThreadFilter, ThreadRow } from '@dormouse/ports';
+import type { Stores, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
 import { namedBlobs } from '../ingress-gateway/transfer/named-blobs.ts';
 import { beginningOf } from '../ingress-gateway/read/thread-beginning.ts';
 import { openCommit } from '../log/envelope.ts';
@@ -8,21 +8,21 @@ import { isUserName, type UserNames } from './user-name.ts';
 
 export interface ErasureTargets {
   /** Threads of the user that are below no other thread. */
-  rootsOfUser(tenant: string, userId: string): Promise<readonly string[]>;
+  rootsOfUser(tenant: TenantId, userId: string): Promise<readonly string[]>;
   /** Rows of these threads and of all below them. */
-  below(tenant: string, roots: readonly string[]): Promise<readonly ThreadRow[]>;
+  below(tenant: TenantId, roots: readonly string[]): Promise<readonly ThreadRow[]>;
   /** Rows of threads that begin with the history of one of these, directly or by another fork. */
-  forksOf(tenant: string, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]>;
+  forksOf(tenant: TenantId, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]>;
   /**
    * Removes what rows of forks have taken from the rows of these threads: first words, the title, and metadata that are
    * the same in both.
    */
-  removeInheritedLabels(tenant: string, rows: readonly ThreadRow[]): Promise<void>;
+  removeInheritedLabels(tenant: TenantId, rows: readonly ThreadRow[]): Promise<void>;
   /**
    * Removes what these threads name of the payloads that belong to no family: of earlier releases, and of imports.
    * One that another thread names stays.
    */
-  removeSharedBlobs(tenant: string, rows: readonly ThreadRow[]): Promise<void>;
+  removeSharedBlobs(tenant: TenantId, rows: readonly ThreadRow[]): Promise<void>;
 }
 
 interface TargetPorts extends Pick<Stores, 'directory' | 'log' | 'tenantLog' | 'blobs' | 'restingThreads'> {
@@ -35,7 +35,7 @@ const commitsAtOnce = 200;
 export function createErasureTargets(ports: TargetPorts): ErasureTargets {
   const { directory, log, tenantLog, blobs, restingThreads, userNames } = ports;
 
-  async function* rowsOf(tenant: string, filter: ThreadFilter): AsyncGenerator<ThreadRow> {
+  async function* rowsOf(tenant: TenantId, filter: ThreadFilter): AsyncGenerator<ThreadRow> {
     for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
       const page: Awaited<ReturnType<typeof directory.list>> = await directory.list(tenant, filter, {
         limit: rowsAtOnce,
@@ -47,16 +47,16 @@ export function createErasureTargets(ports: TargetPorts): ErasureTargets {
   }
 
   /** A name that a restore has brought back finds its user by trying all. */
-  const rowsOfUser = (tenant: string, user: string): AsyncGenerator<ThreadRow> =>
+  const rowsOfUser = (tenant: TenantId, user: string): AsyncGenerator<ThreadRow> =>
     isUserName(user) ? rowsOfNamed(tenant, user) : rowsOf(tenant, { userId: user });
 
-  async function* rowsOfNamed(tenant: string, name: string): AsyncGenerator<ThreadRow> {
+  async function* rowsOfNamed(tenant: TenantId, name: string): AsyncGenerator<ThreadRow> {
     for await (const row of rowsOf(tenant, {}))
       if (row.userId !== null && userNames.of(tenant, row.userId).includes(name)) yield row;
   }
 
   /** Payloads that these threads name and that belong to no family. */
-  async function sharedPayloads(tenant: string, rows: readonly ThreadRow[]): Promise<ReadonlySet<string>> {
+  async function sharedPayloads(tenant: TenantId, rows: readonly ThreadRow[]): Promise<ReadonlySet<string>> {
     const named = new Set<string>();
     for (const { thread } of rows)
       for (const commit of await log.read({ tenant, thread }, 0))
@@ -67,7 +67,7 @@ export function createErasureTargets(ports: TargetPorts): ErasureTargets {
   }
 
   /** Those of them that commits of other threads name. */
-  async function namedElsewhere(tenant: string, sha256s: ReadonlySet<string>, own: ReadonlySet<string>) {
+  async function namedElsewhere(tenant: TenantId, sha256s: ReadonlySet<string>, own: ReadonlySet<string>) {
     const named = new Set<string>();
     for (let place: string | null = null; ;) {
       const page: Awaited<ReturnType<typeof tenantLog.after>> = await tenantLog.after(tenant, place, commitsAtOnce);
@@ -81,7 +81,7 @@ export function createErasureTargets(ports: TargetPorts): ErasureTargets {
   }
 
   /** Rows of earlier releases say only then what their threads were forked from. (resting-threads Q2) */
-  async function placeAll(tenant: string): Promise<void> {
+  async function placeAll(tenant: TenantId): Promise<void> {
     for (;;) {
       const unplaced = await restingThreads.unplaced(tenant, rowsAtOnce);
       let isPlaced = false;
@@ -95,7 +95,7 @@ export function createErasureTargets(ports: TargetPorts): ErasureTargets {
     }
   }
 
-  async function forksOf(tenant: string, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]> {
+  async function forksOf(tenant: TenantId, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]> {
     await placeAll(tenant);
     const own = new Set(rows.map(({ thread }) => thread));
     const forks = new Set<string>();

@@ -3,19 +3,20 @@
 // Invariants:
 //   U1. A user has one name under each audit key of the installation. The newest names; the older ones find what was
 //       named before a rotation.
+import type { TenantId } from '@dormouse/ports';
 import { type HashKey, hashKeyOf, keyedHash } from '../log/keyed-hash.ts';
 
 export const userNamePrefix = 'hmac:';
 
 export interface UserNames {
   /** Under the newest key first. (U1) */
-  of(tenant: string, userId: string): readonly [string, ...string[]];
+  of(tenant: TenantId, userId: string): readonly [string, ...string[]];
 }
 
 /** Secrets of the audit, the newest first. */
 export function createUserNames(secrets: readonly [Uint8Array, ...Uint8Array[]]): UserNames {
   const [newest, ...older] = secrets.map(hashKeyOf);
-  const nameUnder = (key: HashKey, tenant: string, userId: string): string =>
+  const nameUnder = (key: HashKey, tenant: TenantId, userId: string): string =>
     userNamePrefix + keyedHash(hashKeyOf(keyedHash(key, `erasures of ${tenant}`)), userId).toString('hex');
   return {
     of(tenant, userId) {

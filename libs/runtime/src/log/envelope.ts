@@ -37,7 +37,7 @@ export function sealCommit(decision: Unsealed): Commit {
   return { v: 1, tenant, thread, version, count, inputs, at, nonce, trace, kid: null, prev, hash, body };
 }
 
-export function openCommit(commit: Commit): CommitBody {
+export function openCommit(commit: Pick<Commit, 'kid' | 'count' | 'body'>): CommitBody {
   if (commit.kid !== null) return { events: Array.from({ length: commit.count }, () => erasedEvent), effects: [] }; // (V3)
   return readJson(commit.body) as CommitBody;
 }
@@ -47,7 +47,8 @@ const erasedEvent: RecordedEvent = {
   ...{ turnId: '', cause: { kind: 'operator', id: '' } },
 };
 
-export function chainHash(commit: Omit<Commit, 'v' | 'hash'>): string {
+/** Also of a commit of another installation, whose tenant is none of ours. */
+export function chainHash(commit: Omit<Commit, 'v' | 'hash' | 'tenant'> & { readonly tenant: string }): string {
   const { prev, tenant, thread, version, count, inputs, at, nonce, trace, kid, body } = commit;
   return digest(
     'sha256',

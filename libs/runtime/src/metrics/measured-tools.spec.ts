@@ -1,5 +1,5 @@
 import { createMemoryMetrics } from '@dormouse/adapter-memory';
-import type { Dedup, SendOutcome, ToolServer, ToolTransport } from '@dormouse/ports';
+import { tenantId, type Dedup, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import type { CallbackAnswer } from '../callback-gateway/callback-gateway.ts';
 import { measuredCallbacks, measuredDedup } from './measured-callbacks.ts';
@@ -54,8 +54,8 @@ describe('a callback', () => {
     const metrics = createMemoryMetrics();
     const dedup: Dedup = { seen: async (_tenant, id) => id.endsWith('call_1'), remember: async () => {} };
     const measured = measuredDedup(dedup, metrics);
-    await measured.seen('acme', 'thr_1:r:call_1');
-    await measured.seen('acme', 'thr_1:r:call_2');
+    await measured.seen(tenantId('acme'), 'thr_1:r:call_1');
+    await measured.seen(tenantId('acme'), 'thr_1:r:call_2');
     expect([...metrics.counted]).toEqual([['dormouse_duplicates_total ToolResult', 1]]);
   });
 });

@@ -1,10 +1,11 @@
+import { tenantId } from '@dormouse/ports';
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
 import { describe, expect, it } from 'vitest';
 import { createAuditApi } from '../audit/audit-api.ts';
 import { trimAudit } from './audit-trimming.ts';
 
 const day = 86_400_000;
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const auditSigner = { kid: 'k1', sign: (text: string) => `signed ${text}`, keys: { keys: [] } };
 
 function stage() {

@@ -5,7 +5,7 @@
 //   A1. The last row of an audit stays, however old it is: numbers and hashes go on behind it.
 //   A2. Rows go from the beginning, so that no gap is left. A removal is an entry itself; it waits until the oldest row
 //       is a day older than it may be: one entry a day.
-import type { AuditLog } from '@dormouse/ports';
+import type { AuditLog, TenantId } from '@dormouse/ports';
 import type { Auditor } from '../audit/auditor.ts';
 
 const dayMs = 86_400_000;
@@ -15,7 +15,7 @@ const readsMax = 20;
 /** Answers how many rows were removed. `before`: milliseconds since the epoch. @throws Fault */
 export async function trimAudit(
   { auditLog, audit }: { readonly auditLog: AuditLog; readonly audit: Auditor },
-  tenant: string,
+  tenant: TenantId,
   before: number,
 ): Promise<number> {
   const isOld = (row: { readonly at: string } | undefined, limit: number): boolean =>

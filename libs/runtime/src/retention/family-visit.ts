@@ -21,6 +21,7 @@ import type {
   ThreadDirectory,
   ThreadKey,
   ThreadLog,
+  TenantId,
 } from '@dormouse/ports';
 import { inputIds, restsSince, statusOf } from '@dormouse/thread';
 import { loadThread } from '../log/thread-reader.ts';
@@ -36,7 +37,7 @@ export interface FamilyVisitPorts {
 }
 
 /** Answers the threads of a family that is to be removed; none for any other. @throws Fault */
-export type FamilyVisit = (tenant: string, family: string, before: number) => Promise<readonly string[]>;
+export type FamilyVisit = (tenant: TenantId, family: string, before: number) => Promise<readonly string[]>;
 
 const threadsPerPage = 500;
 /** How long a thread may take to be closed, before its log is read; and before that is given up for now. */
@@ -49,7 +50,7 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
   const { restingThreads, inputs, log, clock } = ports;
   /** Until when families are left alone, by their names. (V5) */
   const alone = createBoundedMap<number>(aloneMax);
-  const nameOf = (tenant: string, family: string): string => `${tenant} ${family}`;
+  const nameOf = (tenant: TenantId, family: string): string => `${tenant} ${family}`;
 
   function isAlone(name: string): boolean {
     const until = alone.get(name);
@@ -57,7 +58,7 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
     return until !== undefined && until > now && until <= now + aloneMs;
   }
 
-  async function threadsOf(tenant: string, family: string, before: number): Promise<readonly FamilyThread[]> {
+  async function threadsOf(tenant: TenantId, family: string, before: number): Promise<readonly FamilyThread[]> {
     const threads: FamilyThread[] = [];
     for (let after: string | null = null; ;) {
       const page = await restingThreads.family(tenant, family, after, threadsPerPage);
@@ -83,7 +84,7 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
 
   /** The root first: what a child says to a closed parent wakes nothing. */
   async function endAll(
-    tenant: string,
+    tenant: TenantId,
     family: string,
     threads: readonly FamilyThread[],
     before: number,
@@ -96,7 +97,12 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
     }
   }
 
-  async function mark(tenant: string, family: string, threads: readonly FamilyThread[], before: number): Promise<void> {
+  async function mark(
+    tenant: TenantId,
+    family: string,
+    threads: readonly FamilyThread[],
+    before: number,
+  ): Promise<void> {
     const names = threads.map(({ thread }) => thread);
     const leavingAt = clock.now();
     await restingThreads.leave(tenant, names, leavingAt);
@@ -113,7 +119,12 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
   }
 
   /** (V5) */
-  async function look(tenant: string, family: string, threads: readonly FamilyThread[], before: number): Promise<void> {
+  async function look(
+    tenant: TenantId,
+    family: string,
+    threads: readonly FamilyThread[],
+    before: number,
+  ): Promise<void> {
     const marked = (leavingAt: number | null): number => clock.now() - (leavingAt ?? 0);
     const late = threads.filter(({ status, leavingAt }) => status !== 'closed' && marked(leavingAt) >= endMs);
     let isUsed = late.some(({ leavingAt }) => marked(leavingAt) >= endMsMax);
@@ -130,7 +141,7 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
     } else if (late.length > 0) await endAll(tenant, family, threads, before);
   }
 
-  const unmark = (tenant: string, threads: readonly FamilyThread[]): Promise<void> =>
+  const unmark = (tenant: TenantId, threads: readonly FamilyThread[]): Promise<void> =>
     restingThreads.leave(
       tenant,
       threads.map(({ thread }) => thread),

@@ -21,6 +21,8 @@ import {
   type TenantRecord,
   type Tenants,
   type ThreadRemover,
+  type TenantId,
+  noTenant,
 } from '@dormouse/ports';
 import { createBoundedMap } from '@dormouse/collections';
 import type { Auditor } from '../audit/auditor.ts';
@@ -102,7 +104,7 @@ export function createRetention(deps: RetentionDeps): Service {
   }
 
   /** A part of a list, behind that of the last pass; after its end, it begins anew. */
-  async function nextRoots(tenant: string, wanted: RootsWanted): Promise<readonly string[]> {
+  async function nextRoots(tenant: TenantId, wanted: RootsWanted): Promise<readonly string[]> {
     const name = `${wanted === 'leaving' ? wanted : 'resting'} ${tenant}`;
     const found = await restingThreads.roots(tenant, wanted, places.get(name) ?? null, familiesPerPass);
     places.set(name, found.length < familiesPerPass ? null : (found.at(-1) ?? null));
@@ -110,7 +112,7 @@ export function createRetention(deps: RetentionDeps): Service {
   }
 
   /** Whether there are rows that do not say what their thread was forked from, after some of them were completed. */
-  async function hasUnplaced(tenant: string): Promise<boolean> {
+  async function hasUnplaced(tenant: TenantId): Promise<boolean> {
     const unplaced = await restingThreads.unplaced(tenant, unplacedPerPass);
     let left = unplaced.length === unplacedPerPass;
     for (const thread of unplaced) {
@@ -122,7 +124,7 @@ export function createRetention(deps: RetentionDeps): Service {
   }
 
   /** Roots go last: a family is found by its root. (R2, R5) */
-  async function remove(tenant: string, others: readonly string[], roots: readonly string[]): Promise<void> {
+  async function remove(tenant: TenantId, others: readonly string[], roots: readonly string[]): Promise<void> {
     const below = await remover.remove(tenant, others, 'everything');
     const above = await remover.remove(tenant, roots, 'everything');
     const rows = below.rows + above.rows;
@@ -138,18 +140,18 @@ export function createRetention(deps: RetentionDeps): Service {
     await deps.audit.record({ tenant, ...entry, outcome });
   }
 
-  async function trim(tenant: string, before: number): Promise<void> {
+  async function trim(tenant: TenantId, before: number): Promise<void> {
     const rows = await trimAudit(deps, tenant, before);
     if (rows > 0) logger.info('audit_trimmed', { tenant, rows });
   }
 
-  function failing(tenant: string, error: unknown): void {
+  function failing(tenant: TenantId, error: unknown): void {
     logger.warn('retention_failing', { tenant, code: error instanceof Fault ? error.code : String(error) }); // (R2)
   }
 
   /** (R2) */
   async function claimedPass(): Promise<void> {
-    const claim = ['', 'retention', 'pass'] as const;
+    const claim = [noTenant, 'retention', 'pass'] as const;
     const { claim: answer } = await deps.idempotency.claim(...claim, '', clock.now(), claimMs);
     if (answer !== 'new') return;
     try {
@@ -160,7 +162,7 @@ export function createRetention(deps: RetentionDeps): Service {
   }
 
   async function look(): Promise<void> {
-    await claimedPass().catch((error: unknown) => failing('', error));
+    await claimedPass().catch((error: unknown) => failing(noTenant, error));
   }
 
   return createRepeatedService({ clock, stopped, everyMs: passEveryMs }, look);

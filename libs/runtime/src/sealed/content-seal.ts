@@ -5,7 +5,7 @@
 //       characters. What does not begin with it was stored by an earlier release, and is as it was.
 //   S2. What is sealed is bound to its place: tenant, kind and names. Another place's content does not open.
 //   S3. Of a family that was erased nothing is sealed and nothing opens: both answer null.
-import type { ContentCipher } from '@dormouse/ports';
+import type { ContentCipher, TenantId } from '@dormouse/ports';
 import type { FamilyKeyring } from './family-keyring.ts';
 
 /** A kind and the names that make it one place. (S2) */
@@ -18,18 +18,18 @@ export interface SealedContent {
 
 export interface ContentSeal {
   /** (S3) @throws Fault */
-  seal(tenant: string, family: string, place: Place, text: string): Promise<string | null>;
+  seal(tenant: TenantId, family: string, place: Place, text: string): Promise<string | null>;
   /** (S1, S3) @throws Fault */
-  open(tenant: string, place: Place, text: string): Promise<string | null>;
+  open(tenant: TenantId, place: Place, text: string): Promise<string | null>;
   /** As `open`, with one question for all keys. */
-  openAll(tenant: string, contents: readonly SealedContent[]): Promise<readonly (string | null)[]>;
+  openAll(tenant: TenantId, contents: readonly SealedContent[]): Promise<readonly (string | null)[]>;
   /** So that the two below find the key of this family, if it has one. @throws Fault */
-  prime(tenant: string, family: string): Promise<void>;
+  prime(tenant: TenantId, family: string): Promise<void>;
   /** As `seal` and `open`, for callers that cannot wait: undefined when the key is not in memory. */
-  sealNow(tenant: string, family: string, place: Place, text: string): string | null | undefined;
-  openNow(tenant: string, place: Place, text: string): string | null | undefined;
-  sealBytes(tenant: string, family: string, place: Place, bytes: Uint8Array): Promise<Uint8Array | null>;
-  openBytes(tenant: string, place: Place, bytes: Uint8Array): Promise<Uint8Array | null>;
+  sealNow(tenant: TenantId, family: string, place: Place, text: string): string | null | undefined;
+  openNow(tenant: TenantId, place: Place, text: string): string | null | undefined;
+  sealBytes(tenant: TenantId, family: string, place: Place, bytes: Uint8Array): Promise<Uint8Array | null>;
+  openBytes(tenant: TenantId, place: Place, bytes: Uint8Array): Promise<Uint8Array | null>;
 }
 
 const mark = '\u0001';
@@ -38,16 +38,16 @@ const familyEnd = '.';
 const headBytesMax = 256;
 
 export function createContentSeal(keyring: FamilyKeyring, cipher: ContentCipher): ContentSeal {
-  const bound = (tenant: string, place: Place): string => JSON.stringify([tenant, ...place]); // (S2)
+  const bound = (tenant: TenantId, place: Place): string => JSON.stringify([tenant, ...place]); // (S2)
 
-  function sealedText(key: Uint8Array, tenant: string, family: string, place: Place, text: string): string {
+  function sealedText(key: Uint8Array, tenant: TenantId, family: string, place: Place, text: string): string {
     return `${mark}${family}${familyEnd}${cipher.sealText(key, bound(tenant, place), text)}`;
   }
 
-  const openedText = (key: Uint8Array, tenant: string, place: Place, { sealed }: Named): string =>
+  const openedText = (key: Uint8Array, tenant: TenantId, place: Place, { sealed }: Named): string =>
     cipher.openText(key, bound(tenant, place), sealed);
 
-  async function openAll(tenant: string, contents: readonly SealedContent[]): Promise<readonly (string | null)[]> {
+  async function openAll(tenant: TenantId, contents: readonly SealedContent[]): Promise<readonly (string | null)[]> {
     const named = contents.map(({ text }) => readName(text));
     const families = new Set(named.flatMap((each) => each?.family ?? []));
     const keys = await keyring.forOpening(tenant, families);

@@ -16,6 +16,7 @@ import {
   type FamilyKeys,
   Fault,
   type Sealer,
+  type TenantId,
 } from '@dormouse/ports';
 
 /** Null for a family that was erased. */
@@ -23,15 +24,15 @@ export type OpenKey = Uint8Array | null;
 
 export interface FamilyKeyring {
   /** From memory; undefined when it must be read. */
-  fresh(tenant: string, family: string): OpenKey | undefined;
+  fresh(tenant: TenantId, family: string): OpenKey | undefined;
   /** Reads those that are stored, so that `fresh` has them. @throws Fault UNAVAILABLE */
-  learn(tenant: string, families: readonly string[]): Promise<void>;
+  learn(tenant: TenantId, families: readonly string[]): Promise<void>;
   /** Makes the key of a family that has none yet. (K1) @throws Fault */
-  forSealing(tenant: string, family: string): Promise<OpenKey>;
+  forSealing(tenant: TenantId, family: string): Promise<OpenKey>;
   /** Of each of these families. (K4) @throws Fault STATE_UNAVAILABLE where one has no row, UNAVAILABLE. */
-  forOpening(tenant: string, families: Iterable<string>): Promise<ReadonlyMap<string, OpenKey>>;
+  forOpening(tenant: TenantId, families: Iterable<string>): Promise<ReadonlyMap<string, OpenKey>>;
   /** (K2) @throws Fault */
-  erase(tenant: string, families: readonly string[]): Promise<void>;
+  erase(tenant: TenantId, families: readonly string[]): Promise<void>;
 }
 
 export interface FamilyKeyringDeps {
@@ -54,9 +55,9 @@ export function createFamilyKeyring(deps: FamilyKeyringDeps): FamilyKeyring {
   const { familyKeys, sealer, cipher, clock, keptMs } = deps;
   /** In the order in which they were read. */
   const memory = new Map<string, Remembered>();
-  const nameOf = (tenant: string, family: string): string => `${tenant}:${family}`;
+  const nameOf = (tenant: TenantId, family: string): string => `${tenant}:${family}`;
 
-  function fresh(tenant: string, family: string): OpenKey | undefined {
+  function fresh(tenant: TenantId, family: string): OpenKey | undefined {
     const found = memory.get(nameOf(tenant, family));
     if (found === undefined || clock.now() - found.readAt < keptMs) return found?.key;
     forgetOld();
@@ -80,7 +81,7 @@ export function createFamilyKeyring(deps: FamilyKeyringDeps): FamilyKeyring {
     return key;
   }
 
-  const read = async (tenant: string, families: readonly string[]): Promise<ReadonlyMap<string, OpenKey>> =>
+  const read = async (tenant: TenantId, families: readonly string[]): Promise<ReadonlyMap<string, OpenKey>> =>
     new Map((await familyKeys.get(tenant, families)).map((stored) => [stored.family, remember(stored)]));
 
   return {

@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   A1. A claim that is made after `finish` was called sees the answer: it waits until that is sealed. (idempotency K2)
-import { type IdempotencyKeys, type KeptAnswer } from '@dormouse/ports';
+import { type IdempotencyKeys, type KeptAnswer, type TenantId } from '@dormouse/ports';
 import type { Place } from './content-seal.ts';
 import type { SealingDeps } from './sealed-copies.ts';
 
@@ -20,7 +20,7 @@ export function sealedAnswers(keys: IdempotencyKeys, { seal, families }: Sealing
   /** Answers that are being sealed. (A1) */
   const finishing = new Map<string, Promise<void>>();
 
-  async function finish(tenant: string, route: string, key: string, answer: KeptAnswer): Promise<void> {
+  async function finish(tenant: TenantId, route: string, key: string, answer: KeptAnswer): Promise<void> {
     const thread = threadId.exec(route)?.[0] ?? threadId.exec(answer.body)?.[0];
     if (thread === undefined) return keys.finish(tenant, route, key, answer);
     const family = await families.of({ tenant, thread });

@@ -4,7 +4,7 @@
 //   B1. The same bytes of two families are stored twice, each under its hash and its family.
 //   B2. What belongs to no thread yet, as the payloads of an import do, has a key of its own. A thread finds it too,
 //       and what earlier releases have stored for all threads of a tenant.
-import type { Blobs, StoredBlob } from '@dormouse/ports';
+import type { Blobs, StoredBlob, TenantId } from '@dormouse/ports';
 import type { Place } from './content-seal.ts';
 import type { SealingDeps } from './sealed-copies.ts';
 
@@ -17,7 +17,7 @@ const blobNameOf = (sha256: string, family: string): string => `${sha256}/${fami
 export function sealedBlobs(blobs: Blobs, { seal, families }: SealingDeps): Blobs {
   const placeOf = (sha256: string): Place => ['blob', sha256];
 
-  async function opened(tenant: string, sha256: string, name: string): Promise<StoredBlob | null> {
+  async function opened(tenant: TenantId, sha256: string, name: string): Promise<StoredBlob | null> {
     const stored = await blobs.get(tenant, name);
     const bytes = stored && (await seal.openBytes(tenant, placeOf(sha256), stored.bytes));
     return stored === null || bytes === null ? null : { mediaType: stored.mediaType, bytes };

@@ -6,7 +6,7 @@
 //       what it knows.
 //   R2. The first words of a row do not change: a projection brings them once.
 import { createBoundedMap } from '@dormouse/collections';
-import type { Page, ThreadDirectory, ThreadKey, ThreadProjection, ThreadRow } from '@dormouse/ports';
+import type { Page, ThreadDirectory, ThreadKey, ThreadProjection, ThreadRow, TenantId } from '@dormouse/ports';
 import type { ThreadOpening } from '@dormouse/thread';
 import type { Place, SealedContent } from './content-seal.ts';
 import type { SealingDeps } from './sealed-copies.ts';
@@ -36,7 +36,7 @@ export function sealedDirectory(directory: ThreadDirectory, { seal, families }: 
   }
 
   /** Of one tenant. */
-  async function openedRows(tenant: string, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]> {
+  async function openedRows(tenant: TenantId, rows: readonly ThreadRow[]): Promise<readonly ThreadRow[]> {
     const contents = rows.flatMap(({ thread, opening, firstWords }): readonly SealedContent[] => [
       { place: placeOf(thread, 'opening'), text: insideOf(opening) ?? '' },
       { place: placeOf(thread, 'words'), text: firstWords ?? '' },

@@ -1,9 +1,11 @@
 import { createManualClock, createMemoryWorld, type Gate, plainSealer } from '@dormouse/adapter-memory';
-import type { Commit, ContentCipher, ThreadKey } from '@dormouse/ports';
+import { tenantId, type Commit, type ContentCipher, type ThreadKey } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../log/envelope.ts';
 import { createFamilyKeyring } from './family-keyring.ts';
 import { sealedStores } from './sealed-stores.ts';
+
+const acme = tenantId('acme');
 
 /** Encrypts nothing, but hides the text, and opens only with its key and for its place. */
 const cipher: ContentCipher = {
@@ -22,7 +24,7 @@ const cipher: ContentCipher = {
   openBytes: (_key, _place, bytes) => bytes.map((byte) => byte ^ 255),
 };
 
-const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+const key: ThreadKey = { tenant: acme, thread: 'thr_1' };
 
 function stage(see: (operation: string) => void = () => {}) {
   const clock = createManualClock();
@@ -134,7 +136,7 @@ describe('a sealed log', () => {
     const { world, node } = stage();
     const { stores, keyring } = node();
     const all = await grow(stores.log, key, 3);
-    await keyring.erase('acme', ['thr_1']);
+    await keyring.erase(acme, ['thr_1']);
     const read = await stores.log.read(key, 0);
     expect(read).toEqual(world.commits(key));
     expectChain(read);
@@ -163,7 +165,7 @@ describe('a sealed log', () => {
     const [one, other] = [node(), node()];
     await grow(one.stores.log, key, 1);
     await other.stores.log.read(key, 0);
-    await one.keyring.erase('acme', ['thr_1']);
+    await one.keyring.erase(acme, ['thr_1']);
     expect((await other.stores.log.read(key, 0)).map(({ kid }) => kid)).toEqual([null]); // not yet
     await clock.advance(1_000);
     expect((await other.stores.log.read(key, 0)).map(({ kid }) => kid)).toEqual(['thr_1']);

@@ -26,6 +26,7 @@ import type {
   TenantLog,
   ThreadKey,
   ThreadLog,
+  TenantId,
 } from '@dormouse/ports';
 import { chainHash, openCommit } from '../log/envelope.ts';
 import type { FamilyKeyring, OpenKey } from './family-keyring.ts';
@@ -127,7 +128,7 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
     return { ...stored, kid: null, prev, hash, body: inside.slice(endOfHash + 1) }; // (L1)
   }
 
-  async function openAll(tenant: string, stored: readonly Commit[]): Promise<readonly Commit[]> {
+  async function openAll(tenant: TenantId, stored: readonly Commit[]): Promise<readonly Commit[]> {
     for (const commit of stored) if (isEmptied(commit)) noteErased(commit);
     const kids = new Set(stored.flatMap(({ kid, body }) => (kid === null || body === '' ? [] : [kid])));
     const keys = kids.size === 0 ? noKeys : await keyring.forOpening(tenant, kids);

@@ -1,5 +1,5 @@
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
-import { credentialOwner, newTenant, type RotatingSealer } from '@dormouse/ports';
+import { credentialOwner, newTenant, type RotatingSealer, tenantId, type TenantId, localTenant } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import {
   createResealing,
@@ -26,7 +26,7 @@ async function stage(tenants = 3) {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const ports = world.ports('one');
-  const names = ['local', ...Array.from({ length: tenants }, (_, nth) => `tenant-${nth}`)];
+  const names = [localTenant, ...Array.from({ length: tenants }, (_, nth) => tenantId(`tenant-${nth}`))];
   for (const tenant of names) {
     if (tenant !== 'local') await ports.tenants.insert(newTenant(tenant, 0));
     for (const name of ['a', 'b'])
@@ -63,9 +63,15 @@ describe('sealing again', () => {
 
   it('R1 leaves what was set meanwhile, and is not done then', async () => {
     const { clock, ports } = await stage(0);
-    const secret = { tenant: 'local', name: 'a', origins: [], sealed: 'new:local:a:set meanwhile', createdAt: 1 };
+    const secret = {
+      tenant: tenantId('local'),
+      name: 'a',
+      origins: [],
+      sealed: 'new:local:a:set meanwhile',
+      createdAt: 1,
+    };
     const raced = {
-      list: async (tenant: string) => {
+      list: async (tenant: TenantId) => {
         const read = await ports.secrets.list(tenant);
         if (read.some(({ sealed }) => sealed === 'old:local:a:v')) await ports.secrets.put(secret);
         return read;
@@ -74,21 +80,29 @@ describe('sealing again', () => {
     };
     const reseal = createResealing({ ...ports, clock, sealer, places: [placeOfSecrets(raced)] });
     expect(await reseal(60_000)).toMatchObject({ resealed: 1, isDone: false });
-    expect(await ports.secrets.get('local', 'a')).toEqual(secret);
+    expect(await ports.secrets.get(tenantId('local'), 'a')).toEqual(secret);
     expect(await reseal(60_000)).toMatchObject({ resealed: 0, isDone: true });
   });
 
   it('R2 reaches what end users have, secrets of webhooks, also the one of before, and tokens of sources', async () => {
     const { clock, ports } = await stage(0);
-    const owner = credentialOwner('local', 'ann', 'crm');
+    const owner = credentialOwner(tenantId('local'), 'ann', 'crm');
     await ports.userCredentials.put({
-      ...{ tenant: 'local', userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example' },
+      ...{ tenant: tenantId('local'), userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example' },
       ...{ sealed: `old:local:${owner.name}:v`, version: 1, createdAt: 0, updatedAt: 0 },
       ...{ expiresAt: null, lease: null, failedAt: null },
     });
     const sealed = 'old:local:webhook:whk_1:v';
     await ports.webhooks.insert({
-      ...{ tenant: 'local', id: 'whk_1', url: 'https://a.example', events: [], filter: null, state: 'active', sealed },
+      ...{
+        tenant: tenantId('local'),
+        id: 'whk_1',
+        url: 'https://a.example',
+        events: [],
+        filter: null,
+        state: 'active',
+        sealed,
+      },
       ...{
         before: { sealed, until: 9 },
         createdAt: 0,
@@ -99,7 +113,15 @@ describe('sealing again', () => {
       },
     });
     await ports.sources.insert({
-      ...{ tenant: 'local', id: 'src_1', name: 'issues', kind: 'github', secret: 'a', agent: 'helper', key: '/id' },
+      ...{
+        tenant: tenantId('local'),
+        id: 'src_1',
+        name: 'issues',
+        kind: 'github',
+        secret: 'a',
+        agent: 'helper',
+        key: '/id',
+      },
       ...{ message: 'x', createdAt: 0, tokenSha256: 'sha', sealedToken: 'old:local:source:src_1:v' },
     });
     // Names with colons: the key is the first part, the value the last.
@@ -112,16 +134,16 @@ describe('sealing again', () => {
     ];
     const reseal = createResealing({ ...ports, clock, sealer: loose, places });
     while (!(await reseal(60_000)).isDone);
-    const webhook = await ports.webhooks.get('local', 'whk_1');
-    const credential = await ports.userCredentials.get('local', 'ann', 'crm');
-    const source = await ports.sources.get('local', 'issues');
+    const webhook = await ports.webhooks.get(tenantId('local'), 'whk_1');
+    const credential = await ports.userCredentials.get(tenantId('local'), 'ann', 'crm');
+    const source = await ports.sources.get(tenantId('local'), 'issues');
     const all = [webhook?.sealed, webhook?.before?.sealed, credential?.sealed, source?.sealedToken];
     expect(all.map((each) => [each?.startsWith('new:'), open(each ?? '')])).toEqual(all.map(() => [true, 'v']));
   });
 
   it('R2 reaches the keys of families, but for those that were erased', async () => {
     const { clock, ports } = await stage(0);
-    const tenant = 'local';
+    const tenant = tenantId('local');
     for (let nth = 0; nth < 600; nth += 1)
       await ports.familyKeys.insert({ tenant, family: `thr_${nth}`, sealed: `old:local:thr_${nth}:v` });
     await ports.familyKeys.erase(tenant, ['thr_5']);
@@ -135,7 +157,13 @@ describe('sealing again', () => {
 
   it('R3 tells what no key opens, and is not done', async () => {
     const { clock, ports } = await stage(0);
-    await ports.secrets.put({ tenant: 'local', name: 'c', origins: [], sealed: 'lost:local:c:v', createdAt: 0 });
+    await ports.secrets.put({
+      tenant: tenantId('local'),
+      name: 'c',
+      origins: [],
+      sealed: 'lost:local:c:v',
+      createdAt: 0,
+    });
     const reseal = createResealing({ ...ports, clock, sealer, places: [placeOfSecrets(ports.secrets)] });
     const unreadable = [{ tenant: 'local', name: 'c' }];
     expect(await reseal(60_000)).toEqual({ resealed: 2, unreadable, isDone: false });

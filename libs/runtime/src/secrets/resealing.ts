@@ -24,6 +24,7 @@ import {
   type UserCredentials,
   webhookOwner,
   type Webhooks,
+  type TenantId,
 } from '@dormouse/ports';
 import { unsealed } from './unsealed.ts';
 
@@ -37,7 +38,7 @@ export interface ResealingPorts {
 /** Where sealed values are kept for longer than the old key: what is not here ends by itself (unsealed.ts). */
 export interface SealedPlace {
   /** All of a tenant. */
-  list(tenant: string): AsyncIterable<SealedValue>;
+  list(tenant: TenantId): AsyncIterable<SealedValue>;
 }
 
 export interface SealedValue {
@@ -61,7 +62,7 @@ export type Reseal = (withinMs: number) => Promise<ResealingReport>;
 const tenantsAtOnce = 200;
 
 export function createResealing({ tenants, sealer, clock, places }: ResealingPorts): Reseal {
-  async function* everyTenant(): AsyncGenerator<string> {
+  async function* everyTenant(): AsyncGenerator<TenantId> {
     yield localTenant; // an installation of before tenants has no record of it
     for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
       const page: Awaited<ReturnType<Tenants['list']>> = await tenants.list({ limit: tenantsAtOnce, cursor });

@@ -12,6 +12,7 @@ import {
   type ToolTransport,
   type UserCredential,
   type UserCredentials,
+  type TenantId,
 } from '@dormouse/ports';
 import { answered, type Answered, invalid, notFound } from '../ingress-gateway/refusal.ts';
 
@@ -40,10 +41,10 @@ export interface ShownCredential {
 
 export interface UserCredentialApi {
   /** 404 for a tool server that is not registered. */
-  put(tenant: string, userId: string, toolServer: string, wanted: NewCredential): Promise<Answered<null>>;
-  get(tenant: string, userId: string, toolServer: string): Promise<Answered<ShownCredential>>;
-  list(tenant: string, userId: string): Promise<readonly ShownCredential[]>;
-  remove(tenant: string, userId: string, toolServer: string): Promise<Answered<null>>;
+  put(tenant: TenantId, userId: string, toolServer: string, wanted: NewCredential): Promise<Answered<null>>;
+  get(tenant: TenantId, userId: string, toolServer: string): Promise<Answered<ShownCredential>>;
+  list(tenant: TenantId, userId: string): Promise<readonly ShownCredential[]>;
+  remove(tenant: TenantId, userId: string, toolServer: string): Promise<Answered<null>>;
 }
 
 export interface UserCredentialPorts {
@@ -89,7 +90,7 @@ export function createUserCredentialApi(ports: UserCredentialPorts): UserCredent
   };
 
   /** A credential outlives the registration of its server. */
-  async function nameOf(tenant: string, nameOrId: string): Promise<string> {
+  async function nameOf(tenant: TenantId, nameOrId: string): Promise<string> {
     return (await toolServers.get(tenant, nameOrId))?.name ?? nameOrId;
   }
 }

@@ -1,8 +1,10 @@
 import { createManualClock, createMemoryWorld, createSeededEntropy, plainSealer } from '@dormouse/adapter-memory';
-import { Fault, type UserCredentials } from '@dormouse/ports';
+import { Fault, type UserCredentials, tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createUserCredentialApi, type NewCredential } from './user-credentials.ts';
 import { createUserTokens, type RefreshedGrant, type UserToken } from './user-tokens.ts';
+
+const acme = tenantId('acme');
 
 const origin = 'https://crm.example';
 const server = { name: 'crm', baseUrl: `${origin}/rap` };
@@ -47,26 +49,26 @@ function stage() {
     ...{ refreshToken: 'r0', accessToken: null, expiresAt: null },
   };
   const put = (wanted: Partial<NewCredential> = {}) =>
-    api.put('acme', 'ann', 'crm', { ...grant, ...wanted } as NewCredential);
-  const ask = (by: UserToken) => by('acme', 'ann', 'crm', origin);
+    api.put(acme, 'ann', 'crm', { ...grant, ...wanted } as NewCredential);
+  const ask = (by: UserToken) => by(acme, 'ann', 'crm', origin);
   return { clock, world, logged, provider, gate, processOf, api, put, ask };
 }
 
 describe('the token of a user', () => {
   it('is the bearer that was set, and null for every other user', async () => {
     const { api, processOf, ask } = stage();
-    await api.put('acme', 'ann', 'crm', { type: 'bearer', value: 'of ann' });
+    await api.put(acme, 'ann', 'crm', { type: 'bearer', value: 'of ann' });
     const tokens = processOf('one');
     expect(await ask(tokens)).toBe('of ann');
-    expect(await tokens('acme', 'bob', 'crm', origin)).toBeNull();
-    expect(await tokens('other', 'ann', 'crm', origin)).toBeNull();
-    expect(await tokens('acme', 'ann', 'mail', origin)).toBeNull();
+    expect(await tokens(acme, 'bob', 'crm', origin)).toBeNull();
+    expect(await tokens(tenantId('other'), 'ann', 'crm', origin)).toBeNull();
+    expect(await tokens(acme, 'ann', 'mail', origin)).toBeNull();
   });
 
   it('T4 goes to no other origin', async () => {
     const { processOf, put } = stage();
     await put();
-    await expect(processOf('one')('acme', 'ann', 'crm', 'https://evil.example')).rejects.toMatchObject({
+    await expect(processOf('one')(acme, 'ann', 'crm', 'https://evil.example')).rejects.toMatchObject({
       code: 'SECRET_UNUSABLE',
     });
   });
@@ -141,7 +143,7 @@ describe('the token of a user', () => {
     for (const node of ['one', 'two'])
       await expect(ask(processOf(node))).rejects.toMatchObject({ code: 'CREDENTIAL_REFRESH_FAILED' });
     expect(provider.used).toEqual(['r0']);
-    expect(await api.get('acme', 'ann', 'crm')).toMatchObject({ ok: true, value: { failedAt: expect.any(Number) } });
+    expect(await api.get(acme, 'ann', 'crm')).toMatchObject({ ok: true, value: { failedAt: expect.any(Number) } });
     provider.answers = 'grant';
     await put();
     expect(await ask(processOf('one'))).toBe('a1');
@@ -161,7 +163,7 @@ describe('the token of a user', () => {
     await put({ accessToken: null });
     provider.answers = 'refusal';
     const fault = await ask(processOf('one')).catch((thrown: Error) => thrown.message);
-    const answers = [await api.get('acme', 'ann', 'crm'), await api.list('acme', 'ann')];
+    const answers = [await api.get(acme, 'ann', 'crm'), await api.list(acme, 'ann')];
     const said = JSON.stringify([logged, fault, answers]);
     expect(logged).toHaveLength(1);
     for (const secret of ['r0', '"secret"']) expect(said).not.toContain(secret);
@@ -169,10 +171,10 @@ describe('the token of a user', () => {
 
   it('is refused for a server that is not registered, and a provider that may not be asked', async () => {
     const { api, put } = stage();
-    expect(await api.put('acme', 'ann', 'none', { type: 'bearer', value: 'x' })).toMatchObject({ ok: false });
+    expect(await api.put(acme, 'ann', 'none', { type: 'bearer', value: 'x' })).toMatchObject({ ok: false });
     expect(await put({ tokenUrl: 'http://evil/' })).toMatchObject({
       refusal: { errors: [{ pointer: '/token_url' }] },
     });
-    expect(await api.remove('acme', 'ann', 'crm')).toMatchObject({ ok: false });
+    expect(await api.remove(acme, 'ann', 'crm')).toMatchObject({ ok: false });
   });
 });

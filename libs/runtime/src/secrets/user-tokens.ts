@@ -18,6 +18,7 @@ import {
   type Sealer,
   type UserCredential,
   type UserCredentials,
+  type TenantId,
 } from '@dormouse/ports';
 import type { NewCredential } from './user-credentials.ts';
 
@@ -31,13 +32,18 @@ export interface RefreshedGrant {
 }
 
 /** Asks the provider. Null when it refuses this grant. @throws Fault when it does not answer, or may not be asked. */
-export type RefreshGrant = (grant: Grant, tenant: string) => Promise<RefreshedGrant | null>;
+export type RefreshGrant = (grant: Grant, tenant: TenantId) => Promise<RefreshedGrant | null>;
 
 /**
  * Null when the user has none for this server.
  * @throws Fault CREDENTIAL_REFRESH_FAILED, SECRET_UNUSABLE, UNAVAILABLE
  */
-export type UserToken = (tenant: string, userId: string, toolServer: string, origin: string) => Promise<string | null>;
+export type UserToken = (
+  tenant: TenantId,
+  userId: string,
+  toolServer: string,
+  origin: string,
+) => Promise<string | null>;
 
 export interface UserTokenPorts {
   readonly userCredentials: UserCredentials;

@@ -1,5 +1,5 @@
 import { createManualClock, createMemoryWorld, type MemoryPorts, type Topology } from '@dormouse/adapter-memory';
-import { newTenant, type TenantState } from '@dormouse/ports';
+import { newTenant, type TenantState, tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { openCommit } from '../log/envelope.ts';
 import { answered, refused } from '../ingress-gateway/refusal.ts';
@@ -133,7 +133,7 @@ describe('a tenant with thousands of held threads that is active again', () => {
     });
     const hold = async (count: number): Promise<void> => {
       for (let nth = 0; nth < count; nth += 1)
-        await ports.heldThreads.hold({ tenant: 'acme', thread: `thr_${nth}` }, 'tenant');
+        await ports.heldThreads.hold({ tenant: tenantId('acme'), thread: `thr_${nth}` }, 'tenant');
     };
     return { clock, wakes, sent, hold };
   }

@@ -5,14 +5,14 @@
 //   Q2. A store that does not answer is a fault, never a "yes" or a "no".
 //   Q3. Where no agent of the tenant is paused, nothing more is read: not the name of a thread's agent either.
 import { createSharedReads } from '@dormouse/collections';
-import type { Agents, Clock } from '@dormouse/ports';
+import type { Agents, Clock, TenantId } from '@dormouse/ports';
 
 const rememberedMs = 500;
 const rememberedMax = 10_000;
 
 export interface PausedAgents {
   /** Their names. @throws Fault */
-  of(tenant: string): Promise<ReadonlySet<string>>;
+  of(tenant: TenantId): Promise<ReadonlySet<string>>;
 }
 
 export function createPausedAgents({
@@ -25,7 +25,7 @@ export function createPausedAgents({
   const shared = createSharedReads<ReadonlySet<string>>();
   const remembered = new Map<string, { readonly names: ReadonlySet<string>; readonly until: number }>();
 
-  async function read(tenant: string): Promise<ReadonlySet<string>> {
+  async function read(tenant: TenantId): Promise<ReadonlySet<string>> {
     const until = clock.now() + rememberedMs; // (Q1) counted from before the read
     const names = new Set(await agents.paused(tenant)); // (Q2)
     if (remembered.size >= rememberedMax) remembered.clear();

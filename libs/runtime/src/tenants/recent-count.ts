@@ -1,11 +1,11 @@
 // How often something of a tenant has happened within the last period, as an estimate: what happened in the period
 // before the present one counts by the part of it that is still within.
 import { createBoundedMap } from '@dormouse/collections';
-import type { Clock } from '@dormouse/ports';
+import type { Clock, TenantId } from '@dormouse/ports';
 
 export interface RecentCount {
-  add(tenant: string): void;
-  of(tenant: string): number;
+  add(tenant: TenantId): void;
+  of(tenant: TenantId): number;
 }
 
 interface Periods {
@@ -21,7 +21,7 @@ export function createRecentCount(
 ): RecentCount {
   const counts = createBoundedMap<Periods>(tenantsMax);
 
-  function periodsOf(tenant: string): Periods {
+  function periodsOf(tenant: TenantId): Periods {
     const nth = Math.floor(clock.now() / periodMs);
     const known = counts.get(tenant);
     if (known === undefined || Math.abs(nth - known.nth) > 1) return { nth, now: 0, before: 0 };

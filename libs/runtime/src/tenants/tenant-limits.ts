@@ -11,7 +11,7 @@
 //   Q5. What the processors report of waiting inputs is as old as Q3 says. Where they are other processes, a gateway
 //       takes of one tenant no more within that time than `enteringInputsMax`, known or not.
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
-import type { Blobs, Clock, InputBus, OpenOfTenant, ThreadDirectory } from '@dormouse/ports';
+import type { Blobs, Clock, InputBus, OpenOfTenant, ThreadDirectory, TenantId } from '@dormouse/ports';
 import { dayOf, type RecordedEvent, type TenantQuota, type Thread, type UsedUp } from '@dormouse/thread';
 import { type Answered, answered, refused } from '../ingress-gateway/refusal.ts';
 import { type ModelPrices, priceOf } from './model-prices.ts';
@@ -25,44 +25,44 @@ const ofMessages = ['storedBytesMax', 'tokensPerDayMax', 'costMicrosPerDayMax'] 
 
 export interface TenantLimits {
   /** Answered when one more message may be taken. @throws Fault */
-  mayAsk(tenant: string): Promise<Answered<null>>;
+  mayAsk(tenant: TenantId): Promise<Answered<null>>;
   /** Answered when the tenant may store more. @throws Fault */
-  mayStore(tenant: string): Promise<Answered<null>>;
+  mayStore(tenant: TenantId): Promise<Answered<null>>;
   /** Counts a thread that is about to be opened; the caller says how that ended. (Q3) @throws Fault */
-  openThread(tenant: string): Promise<Answered<{ ended(isNew: boolean): void }>>;
+  openThread(tenant: TenantId): Promise<Answered<{ ended(isNew: boolean): void }>>;
   /** Whether this many of them are too many. @throws Fault */
-  exceeds(tenant: string, quota: QuotaName, used: number): Promise<Answered<null>>;
+  exceeds(tenant: TenantId, quota: QuotaName, used: number): Promise<Answered<null>>;
   /** Resolves when what its streams need is as fresh as it can be. Never rejects. (Q4) */
-  learn(tenant: string): Promise<void>;
+  learn(tenant: TenantId): Promise<void>;
   /**
    * What a decision waits for, so that `quotaOf` is fresh; null where it is. `asks`: for more threads or subscriptions.
    * Never rejects. (Q4)
    */
-  learning(tenant: string, asks: boolean): Promise<void> | null;
+  learning(tenant: TenantId, asks: boolean): Promise<void> | null;
   /** For a decision, by what is known now. (Q2) */
-  quotaOf(tenant: string): TenantQuota;
+  quotaOf(tenant: TenantId): TenantQuota;
   /** Its share beside other tenants, above 0, by what is known now. */
-  weightOf(tenant: string): number;
+  weightOf(tenant: TenantId): number;
   /** How many more completions may run in this process, beside `here`; by what is known now. */
-  completionsLeft(tenant: string, here: number): number;
+  completionsLeft(tenant: TenantId, here: number): number;
   /** Says how many completions of the tenant run in this process. */
-  completionsHere(tenant: string, here: number): void;
+  completionsHere(tenant: TenantId, here: number): void;
   /** Null when one more stream may be opened in this process beside `here`, else the limit; by what is known now. */
-  streamsFull(tenant: string, here: number): number | null;
-  streamsHere(tenant: string, here: number): void;
+  streamsFull(tenant: TenantId, here: number): number | null;
+  streamsHere(tenant: TenantId, here: number): void;
   /**
    * Answered while the inputs of the tenant that wait for their threads, in all processors together, leave room for
    * more. In front of the partitions: what was taken is never held back for this, and never refused.
    */
-  mayEnter(tenant: string): Answered<null>;
+  mayEnter(tenant: TenantId): Answered<null>;
   /** An input of the tenant is published here, for another process. (Q5) */
-  entered(tenant: string): void;
+  entered(tenant: TenantId): void;
   /** Says how many inputs of the tenant wait in this process. */
-  waitingHere(tenant: string, here: number): void;
+  waitingHere(tenant: TenantId, here: number): void;
   /** A commit is in the log. */
-  committed(tenant: string, commit: CountedCommit): void;
+  committed(tenant: TenantId, commit: CountedCommit): void;
   /** Bytes that were stored beside the log. */
-  stored(tenant: string, bytes: number): void;
+  stored(tenant: TenantId, bytes: number): void;
   /** Writes what was counted; one attempt. */
   flush(): Promise<void>;
 }
@@ -103,11 +103,11 @@ export function createTenantLimits(deps: {
   /** Threads whose rows are being written. */
   const opening = new Map<string, number>();
 
-  const known = (tenant: string): ShownQuotas => quotasOf(records.known(tenant), installed);
-  const quotas = async (tenant: string): Promise<ShownQuotas> => quotasOf(await records.of(tenant), installed);
+  const known = (tenant: TenantId): ShownQuotas => quotasOf(records.known(tenant), installed);
+  const quotas = async (tenant: TenantId): Promise<ShownQuotas> => quotasOf(await records.of(tenant), installed);
   const today = (name: string): string => `${name}.${dayOf(clock.now())}`;
 
-  function used(tenant: string, quota: (typeof ofMessages)[number]): number {
+  function used(tenant: TenantId, quota: (typeof ofMessages)[number]): number {
     if (quota === 'storedBytesMax') return meter.total(tenant, 'stored_bytes');
     return meter.total(tenant, today(quota === 'tokensPerDayMax' ? 'tokens' : 'cost_micros'));
   }
@@ -117,26 +117,26 @@ export function createTenantLimits(deps: {
     return value !== undefined && value.at <= now && now - value.at < openFreshMs;
   }
 
-  const readOpen = (tenant: string): Promise<Open> =>
+  const readOpen = (tenant: TenantId): Promise<Open> =>
     shared(tenant, async () => {
       const at = clock.now();
       return open.set(tenant, { ...(await directory.openOf(tenant)), at });
     });
 
-  async function openOf(tenant: string): Promise<Open> {
+  async function openOf(tenant: TenantId): Promise<Open> {
     const value = open.get(tenant);
     return isFresh(value) ? value : readOpen(tenant);
   }
 
   /** By what is known now; an old count is read again. */
-  function knownOpen(tenant: string): OpenOfTenant {
+  function knownOpen(tenant: TenantId): OpenOfTenant {
     const value = open.get(tenant);
     if (!isFresh(value)) readOpen(tenant).catch(() => {}); // (Q4)
     return value ?? { threads: 0, subscriptions: 0 };
   }
 
   /** (Q3) */
-  function count(tenant: string, change: Partial<OpenOfTenant>): void {
+  function count(tenant: TenantId, change: Partial<OpenOfTenant>): void {
     const value = open.get(tenant);
     if (value === undefined) return;
     const { threads, subscriptions, at } = value;
@@ -147,7 +147,7 @@ export function createTenantLimits(deps: {
     });
   }
 
-  async function refuseUsed(tenant: string, names: readonly (typeof ofMessages)[number][]): Promise<Answered<null>> {
+  async function refuseUsed(tenant: TenantId, names: readonly (typeof ofMessages)[number][]): Promise<Answered<null>> {
     const limits = await quotas(tenant);
     const set = names.filter((name) => limits[name] !== null);
     if (set.length === 0) return answered(null); // (Q2)
@@ -160,7 +160,7 @@ export function createTenantLimits(deps: {
   }
 
   /** (Q2) */
-  function spent(tenant: string): UsedUp | null {
+  function spent(tenant: TenantId): UsedUp | null {
     const limits = known(tenant);
     for (const [name, budget] of budgets) {
       const limit = limits[name];
@@ -172,14 +172,14 @@ export function createTenantLimits(deps: {
   }
 
   /** (Q2) */
-  function isLearnt(tenant: string, asks: boolean): boolean {
+  function isLearnt(tenant: TenantId, asks: boolean): boolean {
     if (!records.isFresh(tenant)) return false;
     const limits = known(tenant);
     if (hasBudget(limits) && !meter.isFresh(tenant)) return false;
     return !asks || !limitsOpen(limits) || isFresh(open.get(tenant));
   }
 
-  async function learn(tenant: string, asks: boolean): Promise<void> {
+  async function learn(tenant: TenantId, asks: boolean): Promise<void> {
     await records.of(tenant).catch(() => null);
     const limits = known(tenant);
     await Promise.all([
@@ -188,7 +188,7 @@ export function createTenantLimits(deps: {
     ]);
   }
 
-  function isFull(tenant: string, of: keyof OpenOfTenant): boolean {
+  function isFull(tenant: TenantId, of: keyof OpenOfTenant): boolean {
     const limit = known(tenant)[of === 'threads' ? 'threadsMax' : 'subscriptionsMax'];
     return limit !== null && knownOpen(tenant)[of] >= limit;
   }

@@ -11,7 +11,15 @@
 //       process that has died holds nothing.
 //   M5. At most `cellsMax` amounts and `tenantsMax` tenants are kept. An amount without room is not counted.
 import { createBoundedMap } from '@dormouse/collections';
-import { type Clock, type Entropy, Fault, type Logger, type TenantTallies, type TenantTallyRow } from '@dormouse/ports';
+import {
+  type Clock,
+  type Entropy,
+  Fault,
+  type Logger,
+  type TenantTallies,
+  type TenantTallyRow,
+  type TenantId,
+} from '@dormouse/ports';
 
 /** What is counted, and when it is over, milliseconds since the epoch; null for never. */
 export interface Meter {
@@ -20,15 +28,15 @@ export interface Meter {
 }
 
 export interface TenantMeter {
-  add(tenant: string, meter: Meter, amount: number): void;
+  add(tenant: TenantId, meter: Meter, amount: number): void;
   /** Sets this process's part of a level. (M4) */
-  set(tenant: string, name: string, level: number): void;
+  set(tenant: TenantId, name: string, level: number): void;
   /** Of all processes, as far as it is known here. (M2) */
-  total(tenant: string, name: string): number;
+  total(tenant: TenantId, name: string): number;
   /** Whether what the others have counted was read within the last `readEveryMs`. */
-  isFresh(tenant: string): boolean;
+  isFresh(tenant: TenantId): boolean;
   /** Resolves when what the others have counted was read within the last `readEveryMs`, or could not be. (M1) */
-  learn(tenant: string): Promise<void>;
+  learn(tenant: TenantId): Promise<void>;
   /** Writes what is left; one attempt. Levels are repeated no more. */
   flush(): Promise<void>;
 }
@@ -41,7 +49,7 @@ export interface TenantMeterDeps {
 }
 
 interface Cell extends Meter {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly isLevel: boolean;
   amount: number;
   isChanged: boolean;
@@ -65,7 +73,7 @@ export function createTenantMeter({ tallies, clock, entropy, logger }: TenantMet
   const reporter = entropy.nonce();
   const cells = new Map<string, Cell>();
   const known = createBoundedMap<Known>(tenantsMax);
-  const wanted = new Set<string>();
+  const wanted = new Set<TenantId>();
   let reading: Promise<void> | null = null;
   let isScheduled = false;
   let isFlushed = false;
@@ -73,7 +81,7 @@ export function createTenantMeter({ tallies, clock, entropy, logger }: TenantMet
   let levelsAt = clock.now();
   let writing: Promise<void> = Promise.resolve();
 
-  function cellOf(tenant: string, { name, until }: Meter, isLevel: boolean): Cell | null {
+  function cellOf(tenant: TenantId, { name, until }: Meter, isLevel: boolean): Cell | null {
     const key = `${tenant} ${name}`;
     const found = cells.get(key);
     if (found !== undefined) return found;
@@ -140,13 +148,13 @@ export function createTenantMeter({ tallies, clock, entropy, logger }: TenantMet
     return writing;
   }
 
-  function isFresh(tenant: string): boolean {
+  function isFresh(tenant: TenantId): boolean {
     const at = known.get(tenant)?.at;
     const now = clock.now();
     return at !== undefined && at <= now && now - at < readEveryMs;
   }
 
-  function read(tenant: string): Promise<void> {
+  function read(tenant: TenantId): Promise<void> {
     wanted.add(tenant);
     reading ??= readWanted();
     return reading;
@@ -163,7 +171,7 @@ export function createTenantMeter({ tallies, clock, entropy, logger }: TenantMet
     reading = null;
   }
 
-  async function readSome(tenants: readonly string[]): Promise<void> {
+  async function readSome(tenants: readonly TenantId[]): Promise<void> {
     const at = clock.now();
     const sums = new Map(tenants.map((tenant) => [tenant, new Map<string, number>()]));
     try {

@@ -6,22 +6,22 @@
 //   N3. A tenant without a record may go on: it is one of before there were records. The id of a deleted tenant has one
 //       for ever.
 import { createSharedReads } from '@dormouse/collections';
-import type { Clock, TenantRecord, Tenants } from '@dormouse/ports';
+import type { Clock, TenantRecord, Tenants, TenantId } from '@dormouse/ports';
 
 const rememberedMs = 500;
 const rememberedMax = 10_000;
 
 export interface TenantRecords {
   /** @throws Fault */
-  of(tenant: string): Promise<TenantRecord | null>;
+  of(tenant: TenantId): Promise<TenantRecord | null>;
   /** Whether something may be asked, sent or answered for it. @throws Fault */
-  isActive(tenant: string): Promise<boolean>;
+  isActive(tenant: TenantId): Promise<boolean>;
   /** As it was last read, however long ago; undefined where it never was. It is read again when it is old. */
-  known(tenant: string): TenantRecord | null | undefined;
+  known(tenant: TenantId): TenantRecord | null | undefined;
   /** Whether `known` is what `of` would answer without a read. */
-  isFresh(tenant: string): boolean;
+  isFresh(tenant: TenantId): boolean;
   /** What was remembered of it is read again. */
-  forget(tenant: string): void;
+  forget(tenant: TenantId): void;
 }
 
 export function createTenantRecords({
@@ -34,7 +34,7 @@ export function createTenantRecords({
   const shared = createSharedReads<TenantRecord | null>();
   const remembered = new Map<string, { readonly record: TenantRecord | null; readonly until: number }>();
 
-  async function read(tenant: string): Promise<TenantRecord | null> {
+  async function read(tenant: TenantId): Promise<TenantRecord | null> {
     const until = clock.now() + rememberedMs; // (N1) counted from before the read
     const record = await tenants.get(tenant); // (N2)
     if (remembered.size >= rememberedMax) remembered.clear();
@@ -42,13 +42,13 @@ export function createTenantRecords({
     return record;
   }
 
-  function fresh(tenant: string): { readonly record: TenantRecord | null } | undefined {
+  function fresh(tenant: TenantId): { readonly record: TenantRecord | null } | undefined {
     const known = remembered.get(tenant);
     const isFresh = known !== undefined && known.until > clock.now() && known.until <= clock.now() + rememberedMs;
     return isFresh ? known : undefined;
   }
 
-  async function of(tenant: string): Promise<TenantRecord | null> {
+  async function of(tenant: TenantId): Promise<TenantRecord | null> {
     const known = fresh(tenant);
     return known === undefined ? shared(tenant, () => read(tenant)) : known.record;
   }

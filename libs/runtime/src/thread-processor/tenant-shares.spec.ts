@@ -1,6 +1,6 @@
 // What tenants get of one processor: the budgets of their quotas, and their shares beside each other.
 import type { Gate } from '@dormouse/adapter-memory';
-import type { InputBus } from '@dormouse/ports';
+import { type TenantId, tenantId, type InputBus } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { setQuotas } from '../tenants/spec/limits-stage.ts';
 import {
@@ -63,9 +63,9 @@ describe('inputs that wait for a slice', () => {
     const stage = createStage({ topology: 'durable', hasTenants: true, gate });
     const actor = await stage.processor('p1', { settings: { slicesInFlightMax: 8 } });
     for (let nth = 0; nth < 300; nth += 1)
-      await actor.ports.inputs.publish({ tenant: 'loud', thread: `thr_${nth}` }, opening());
+      await actor.ports.inputs.publish({ tenant: tenantId('loud'), thread: `thr_${nth}` }, opening());
     await stage.clock.advance(5_000);
-    const sums = await actor.ports.tenantTallies.sums(['loud'], 'another', stage.clock.now());
+    const sums = await actor.ports.tenantTallies.sums([tenantId('loud')], 'another', stage.clock.now());
     expect(sums).toContainEqual({ tenant: 'loud', name: 'inputs_waiting', amount: 300 });
     const stopped = actor.service.stop(0);
     await stage.clock.advance(1_000);
@@ -78,11 +78,11 @@ describe('a processor with few places', () => {
     const stage = createStage({ hasTenants: true });
     const actor = await stage.processor('p1', { settings: { slicesInFlightMax: 8 } });
     const order: string[] = [];
-    const open = (tenant: string, thread: string): void => {
+    const open = (tenant: TenantId, thread: string): void => {
       void actor.ports.inputs.publish({ tenant, thread }, opening()).then(() => order.push(tenant));
     };
-    for (let nth = 0; nth < 300; nth += 1) open('storm', `thr_${nth}`);
-    for (let nth = 0; nth < 3; nth += 1) open('quiet', `thr_${nth}`);
+    for (let nth = 0; nth < 300; nth += 1) open(tenantId('storm'), `thr_${nth}`);
+    for (let nth = 0; nth < 3; nth += 1) open(tenantId('quiet'), `thr_${nth}`);
     await stage.clock.advance(1_000);
     expect(order.filter((tenant) => tenant === 'storm')).toHaveLength(300);
     const last = order.lastIndexOf('quiet');
@@ -95,9 +95,9 @@ describe('a processor with few places', () => {
     const settings = { slicesInFlightMax: 8, queuedInputsMax: 1_000, queuedInputsPerTenantMax: 500 };
     const stage = createStage({ topology: 'durable', hasTenants: true });
     const { inputs } = stage.world.ports('gateway');
-    const open = (tenant: string, thread: string): Promise<void> => inputs.publish({ tenant, thread }, opening());
-    for (let nth = 0; nth < loud; nth += 1) await open('loud', `thr_${nth}`);
-    for (let nth = 0; nth < 6; nth += 1) await open('quiet', `thr_${nth}`); // in both partitions
+    const open = (tenant: TenantId, thread: string): Promise<void> => inputs.publish({ tenant, thread }, opening());
+    for (let nth = 0; nth < loud; nth += 1) await open(tenantId('loud'), `thr_${nth}`);
+    for (let nth = 0; nth < 6; nth += 1) await open(tenantId('quiet'), `thr_${nth}`); // in both partitions
     const order: string[] = [];
     const watched = (bus: InputBus): InputBus => ({
       ...bus,

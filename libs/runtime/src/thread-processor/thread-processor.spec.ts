@@ -1,6 +1,6 @@
 // The processor in a memory world: whole turns, redelivery, recovery, zombies. A node is one process; two nodes on one
 // world are an owner and a zombie, because nothing fences the log but its own unique keys.
-import { type Commit, Fault, type InputBus } from '@dormouse/ports';
+import { type Commit, Fault, type InputBus, tenantId } from '@dormouse/ports';
 import { decide, defaultLimits, evolve, inputIds, type ThreadInput, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit, sealCommit } from '../log/envelope.ts';
@@ -287,7 +287,7 @@ describe('what cannot be done now', () => {
       },
     });
     down = true;
-    const other = { tenant: 'acme', thread: 'thr_2' };
+    const other = { tenant: tenantId('acme'), thread: 'thr_2' };
     const stuck = actor.ports.inputs.publish(other, message('x'));
     await actor.ports.inputs.publish(key, message('m1'));
     await stage.clock.advance(200);

@@ -10,7 +10,17 @@
 //   P2. Stopping takes nothing new, lets slices and completions end for a while, and leaves the rest owed, never half
 //       done.
 import { createFairSemaphore } from '@dormouse/collections';
-import type { Clock, Entropy, InputConsumer, Logger, Model, Stores, Subscription } from '@dormouse/ports';
+import {
+  storedTenantId,
+  type Clock,
+  type Entropy,
+  type InputConsumer,
+  type Logger,
+  type Model,
+  type Stores,
+  type Subscription,
+  type TenantId,
+} from '@dormouse/ports';
 import { hashKeyOf } from '../log/keyed-hash.ts';
 import { measuredProtocol } from '../metrics/measured-protocol.ts';
 import type { Measuring } from '../metrics/measuring.ts';
@@ -291,7 +301,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     repayments: createRepayments(settings.repaymentsInFlightMax, (tenant) => limits.weightOf(tenant)),
     places: createFairSemaphore(settings.slicesInFlightMax, {
       ownerOf: (key) => key.slice(0, key.indexOf(' ')),
-      weightOf: (tenant) => limits.weightOf(tenant),
+      weightOf: (owner) => limits.weightOf(storedTenantId(owner)),
     }),
     queued: (tenant, change, counted) => countQueued(load, { tenant, change, counted }, settings, limits),
   };
@@ -313,7 +323,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
 /** However much one tenant is sent, others' inputs are taken. (lane L6) */
 function countQueued(
   load: Load,
-  { tenant, change, counted }: { readonly tenant: string; readonly change: number; readonly counted: number },
+  { tenant, change, counted }: { readonly tenant: TenantId; readonly change: number; readonly counted: number },
   { queuedInputsPerTenantMax }: ProcessorSettings,
   limits: TenantLimits,
 ): void {

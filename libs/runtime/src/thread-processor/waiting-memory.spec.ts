@@ -1,5 +1,6 @@
 // What thousands of completions hold that wait for a slot: their names, not their prompts. Judged by the heap that a
 // processor gives back when it stops; what its stores keep stays.
+import { tenantId } from '@dormouse/ports';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, it } from 'vitest';
@@ -26,7 +27,7 @@ it('a completion that waits for a slot holds a few kilobytes, however long its p
   const settings = { completionsInFlightMax: 1, cacheBytesMax: 1_000 };
   const { ports, service } = await stage.processor('p1', { settings });
   for (let index = 0; index < threads; index++) {
-    const key = { tenant: 'acme', thread: `t${index}` };
+    const key = { tenant: tenantId('acme'), thread: `t${index}` };
     const open = opening();
     if (open.kind !== 'ThreadOpening') throw new Error('not an opening');
     const { toolServers: _, ...agent } = open.agent;

@@ -1,11 +1,11 @@
 // The tool servers that operators registered, each cached for a short time: a change takes effect after that time.
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
-import type { Clock, ToolServer, ToolServers } from '@dormouse/ports';
+import type { Clock, ToolServer, ToolServers, TenantId } from '@dormouse/ports';
 import type { Addressed } from '@dormouse/thread';
 
 export interface Registrations {
   /** @throws Fault when the store fails; that is never "not registered". */
-  get(tenant: string, name: string): Promise<ToolServer | null>;
+  get(tenant: TenantId, name: string): Promise<ToolServer | null>;
 }
 
 /** The server where it is since its family was migrated; an override of the endpoint belonged to the old address. */
@@ -20,13 +20,13 @@ export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlM
   const shared = createSharedReads<ToolServer | null>();
   const kept = createBoundedMap<{ readonly server: ToolServer; readonly readAt: number }>(keptMax);
 
-  function known(tenant: string, name: string): ToolServer | null {
+  function known(tenant: TenantId, name: string): ToolServer | null {
     const entry = kept.get(keyOf(tenant, name));
     const age = entry === undefined ? -1 : clock.now() - entry.readAt;
     return entry !== undefined && age >= 0 && age < ttlMs ? entry.server : null;
   }
 
-  async function read(tenant: string, name: string): Promise<ToolServer | null> {
+  async function read(tenant: TenantId, name: string): Promise<ToolServer | null> {
     const server = await toolServers.get(tenant, name);
     if (server === null) kept.drop(keyOf(tenant, name));
     else kept.set(keyOf(tenant, name), { server, readAt: clock.now() });
@@ -38,4 +38,4 @@ export function createRegistrations(toolServers: ToolServers, clock: Clock, ttlM
   };
 }
 
-const keyOf = (tenant: string, name: string): string => `${tenant} ${name}`;
+const keyOf = (tenant: TenantId, name: string): string => `${tenant} ${name}`;

@@ -33,6 +33,7 @@ import {
   type WorkBus,
   type WorkPlace,
   type WorkTopics,
+  type TenantId,
 } from '@dormouse/ports';
 import { unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { AuditEntry } from '../audit/audit-entry.ts';
@@ -279,7 +280,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
 }
 
 const callKeyOf = (
-  { tenant, thread }: { readonly tenant: string; readonly thread: string },
+  { tenant, thread }: { readonly tenant: TenantId; readonly thread: string },
   toolCallId: string,
 ): string => `${tenant} ${thread} ${toolCallId}`;
 

@@ -1,4 +1,4 @@
-import type { ActivityCounts, ActivityRow, BreakerState } from '@dormouse/ports';
+import { tenantId, type ActivityCounts, type ActivityRow, type BreakerState } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { bucketOf } from './time-buckets.ts';
 import { healthOf, healthSince } from './tool-health.ts';
@@ -25,7 +25,12 @@ const countsOf = (times: readonly number[] = []): Record<string, number> =>
   );
 
 const row = (minutesAgo: number, seen: Seen): ActivityRow => ({
-  ...{ tenant: 'acme', toolServerId: 'tsv_1', reporter: seen.reporter ?? 'one', from: minute - minutesAgo * minuteMs },
+  ...{
+    tenant: tenantId('acme'),
+    toolServerId: 'tsv_1',
+    reporter: seen.reporter ?? 'one',
+    from: minute - minutesAgo * minuteMs,
+  },
   counts: { acks: countsOf(seen.acks), callbacks: countsOf(seen.callbacks), errors: seen.errors ?? {} },
   breaker: seen.breaker ?? null,
   writtenAt: seen.writtenAt ?? now,

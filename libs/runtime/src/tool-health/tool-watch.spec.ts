@@ -8,14 +8,16 @@ import {
   type MemoryMetrics,
   type MemoryWorld,
 } from '@dormouse/adapter-memory';
-import { Fault, type SendOutcome, type ToolServer } from '@dormouse/ports';
+import { Fault, type SendOutcome, type ToolServer, tenantId } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { HoldingGate } from '../tool-dispatcher/deliver/server-gate.ts';
 import { healthOf, type ToolHealth } from './tool-health.ts';
 import { createToolWatch, type ToolWatch } from './tool-watch.ts';
 
+const acme = tenantId('acme');
+
 const serverOf = (name: string, id = `tsv_${name}`): ToolServer => ({
-  ...{ tenant: 'acme', id, name, createdAt: 1, updatedAt: 1, baseUrl: 'http://tools', endpointOverride: null },
+  ...{ tenant: acme, id, name, createdAt: 1, updatedAt: 1, baseUrl: 'http://tools', endpointOverride: null },
   ...{ auth: null, forwardUserId: false, trustAnnotations: false, pinnedSha256: null, paused: false },
 });
 const mail = serverOf('mail');
@@ -53,7 +55,7 @@ function watching(name = 'one', seed = 1): ToolWatch {
 }
 
 async function health(id = mail.id): Promise<ToolHealth> {
-  const known = await world.ports('reader').toolActivity.read('acme', id, 0);
+  const known = await world.ports('reader').toolActivity.read(acme, id, 0);
   return healthOf(mail, known, null, clock.now());
 }
 
@@ -123,7 +125,7 @@ describe('what a process saw of a tool server', () => {
   it('W2 is written when the process stops', async () => {
     const watch = watching();
     watch.posted(mail, answered(500), 1);
-    watch.answered('acme', 'mail', 5_000);
+    watch.answered(acme, 'mail', 5_000);
     await watch.flush();
     const { errors, callbackMs } = await health();
     expect([errors['5m'], callbackMs.p50]).toEqual([1, expect.closeTo(5_000, -3)]);
@@ -149,13 +151,13 @@ describe('what a process saw of a tool server', () => {
   it('W7 callbacks of a name that is gone are dropped, and those of its successor are its own', async () => {
     const { toolServers } = world.ports('setup');
     const watch = watching();
-    await toolServers.remove('acme', 'mail');
-    watch.answered('acme', 'mail', 40);
+    await toolServers.remove(acme, 'mail');
+    watch.answered(acme, 'mail', 40);
     await clock.advance(2_000);
     expect(world.durable.toolActivity.rows.size).toBe(0);
     await toolServers.insert(serverOf('mail', 'tsv_second'));
-    watch.answered('acme', 'mail', 40);
-    watch.answered('zenith', 'mail', 40);
+    watch.answered(acme, 'mail', 40);
+    watch.answered(tenantId('zenith'), 'mail', 40);
     await clock.advance(2_000);
     expect((await health('tsv_second')).callbackMs.p50).toBeCloseTo(40, -1);
     expect((await health()).callbackMs.p50).toBeNull();
@@ -169,7 +171,7 @@ describe('what a process saw of a tool server', () => {
     await clock.advance(30_000);
     watch.discovered(mail);
     await clock.advance(12_000);
-    const known = await world.ports('reader').toolActivity.read('acme', mail.id, 0);
+    const known = await world.ports('reader').toolActivity.read(acme, mail.id, 0);
     expect(healthOf(mail, known, null, clock.now()).discoveryAgeS).toBe(12);
     expect([...(await metrics.observe('dormouse_tool_discovery_age_seconds'))]).toEqual([['mail', 12]]);
     await clock.advance(8 * 86_400_000);
@@ -183,7 +185,7 @@ describe('the breaker of a tool server', () => {
     let holding: readonly HoldingGate[] = [];
     watch.gates(() => holding);
     const state = async (): Promise<string> => (await health()).breaker;
-    holding = [{ tenant: 'acme', toolServer: 'mail', breaker: 'open' }];
+    holding = [{ tenant: acme, toolServer: 'mail', breaker: 'open' }];
     watch.posted(mail, answered(500), 1);
     await clock.advance(1_000);
     expect(await state()).toBe('open');
@@ -192,7 +194,7 @@ describe('the breaker of a tool server', () => {
     const [before, from] = [puts, clock.now()];
     await clock.advance(60_000);
     expect(puts - before).toBeLessThanOrEqual(Math.ceil((clock.now() - from) / 10_000) + 1);
-    holding = [{ tenant: 'acme', toolServer: 'mail', breaker: 'half_open' }];
+    holding = [{ tenant: acme, toolServer: 'mail', breaker: 'half_open' }];
     await clock.advance(1_000);
     expect(await state()).toBe('half_open');
     holding = [];
@@ -202,7 +204,7 @@ describe('the breaker of a tool server', () => {
     await clock.advance(3_600_000);
     expect(puts).toBe(atRest);
 
-    holding = [{ tenant: 'acme', toolServer: 'mail', breaker: 'open' }];
+    holding = [{ tenant: acme, toolServer: 'mail', breaker: 'open' }];
     watch.posted(mail, answered(500), 1);
     await clock.advance(1_000);
     expect(await state()).toBe('open');

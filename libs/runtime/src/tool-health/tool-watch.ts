@@ -27,6 +27,8 @@ import {
   type ToolActivity,
   type ToolServer,
   type ToolServers,
+  type TenantId,
+  storedTenantId,
 } from '@dormouse/ports';
 import { isRefusedHere } from '../tool-dispatcher/deliver/breaker.ts';
 import type { HoldingGate } from '../tool-dispatcher/deliver/server-gate.ts';
@@ -44,7 +46,7 @@ export interface ToolWatch extends DispatcherWatch {
   /** A POST ended. `tookMs`: until its acknowledgement. */
   posted(server: ToolServer, outcome: SendOutcome, tookMs: number): void;
   /** A result of this tool server settled a call. `tookMs`: as long as the call was with the tool server. */
-  answered(tenant: string, toolServer: string, tookMs: number): void;
+  answered(tenant: TenantId, toolServer: string, tookMs: number): void;
   /** Writes what is left; one attempt. */
   flush(): Promise<void>;
 }
@@ -60,7 +62,7 @@ export interface ToolWatchDeps {
 
 /** One tool server in one minute. */
 interface Cell {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly toolServerId: string;
   readonly from: number;
   readonly acks: Record<string, number>;
@@ -73,7 +75,7 @@ interface Cell {
 
 /** Callbacks of one tool server that are not in a cell yet. (W7) */
 interface Answers {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly toolServer: string;
   readonly callbacks: Record<string, number>;
 }
@@ -113,7 +115,7 @@ export function createToolWatch(deps: ToolWatchDeps): ToolWatch {
   }
 
   /** Null when there are too many. (W4) */
-  function cellOf(tenant: string, toolServerId: string): Cell | null {
+  function cellOf(tenant: TenantId, toolServerId: string): Cell | null {
     const from = Math.floor(clock.now() / minuteMs) * minuteMs;
     const key = keyOf(tenant, toolServerId, from);
     const known = cells.get(key);
@@ -269,7 +271,7 @@ function countIn<Name extends string | number>(counts: Partial<Record<Name, numb
   counts[name] = (counts[name] ?? 0) + 1;
 }
 
-const keyOf = (tenant: string, ...rest: readonly (string | number)[]): string => [tenant, ...rest].join(' ');
+const keyOf = (tenant: TenantId, ...rest: readonly (string | number)[]): string => [tenant, ...rest].join(' ');
 const serverOf = ({ tenant, toolServerId }: Discovery): string => keyOf(tenant, toolServerId);
-const tenantIn = (key: string): string => key.slice(0, key.indexOf(' '));
+const tenantIn = (key: string): TenantId => storedTenantId(key.slice(0, key.indexOf(' ')));
 const idIn = (key: string): string => key.slice(key.indexOf(' ') + 1);

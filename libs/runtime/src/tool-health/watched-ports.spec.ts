@@ -1,4 +1,4 @@
-import type { FoldedCommit, Hint, LiveFeed } from '@dormouse/ports';
+import { tenantId, type FoldedCommit, type Hint, type LiveFeed } from '@dormouse/ports';
 import { commitOf } from '@dormouse/ports/contracts';
 import type { Call, Outcome, RecordedEvent } from '@dormouse/thread';
 import { unopenedThread } from '@dormouse/thread';
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import type { ToolWatch } from './tool-watch.ts';
 import { watchedFeed } from './watched-ports.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const asked: Call = {
   ...{ toolCallId: 'call_1', operation: 'send', arguments: {}, providerCallId: 'p', toolServer: 'mail' },
   ...{ toolsetSha256: '', delivery: 'at_least_once', waiting: { for: 'result' }, detached: false, since: 1_000 },
@@ -19,7 +19,7 @@ function counted(call: Partial<Call>, outcome: Outcome = 'result', code?: string
   const published: Hint[] = [];
   const feed = { publish: (_key: unknown, hint: Hint) => void published.push(hint) } as unknown as LiveFeed;
   const watch = { answered: (...args: unknown[]) => void seen.push(args) } as unknown as ToolWatch;
-  const before = { ...unopenedThread('acme', 'thr_1'), calls: [{ ...asked, ...call }] };
+  const before = { ...unopenedThread(tenantId('acme'), 'thr_1'), calls: [{ ...asked, ...call }] };
   const event = { type: 'ToolCallSettled', toolCallId: 'call_1', outcome, content: [], ...(code && { code }) };
   const after: FoldedCommit = { before, events: [event as unknown as RecordedEvent], thread: before };
   watchedFeed(feed, watch).publish(key, { hint: 'committed', commit: commitOf(key, 3, { at: 6_000 }), after });

@@ -4,7 +4,7 @@
 //   P1. A callback's time is that of a call which its tool server answered, an error of its own too. It runs from the
 //       request of the call, or from the last answer of a person to it. A call whose login is open is left out: it may
 //       have waited for the person.
-import type { FoldedCommit, LiveFeed, ToolTransport } from '@dormouse/ports';
+import type { FoldedCommit, LiveFeed, ToolTransport, TenantId } from '@dormouse/ports';
 import { callOf, type RecordedEvent } from '@dormouse/thread';
 import type { Service } from '../service.ts';
 import type { ToolWatch } from './tool-watch.ts';
@@ -37,7 +37,7 @@ export function watchedFeed(feed: LiveFeed, watch: ToolWatch): LiveFeed {
 /** (P1) */
 function see(
   watch: ToolWatch,
-  tenant: string,
+  tenant: TenantId,
   { before }: FoldedCommit,
   { toolCallId, outcome, code }: Extract<RecordedEvent, { readonly type: 'ToolCallSettled' }>,
   at: number,

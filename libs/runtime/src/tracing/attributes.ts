@@ -1,11 +1,11 @@
 // Attributes that several kinds of spans have.
-import type { Agent, Span, SpanAttributes, ToolDefinition } from '@dormouse/ports';
+import type { Agent, Span, SpanAttributes, ToolDefinition, TenantId } from '@dormouse/ports';
 import { type Call, isBuiltIn } from '@dormouse/thread';
 import { attribute } from './semconv.ts';
 
 /** Attributes that every span of a thread has. */
 export function threadAttributes(
-  { tenant, thread }: { readonly tenant: string; readonly thread: string },
+  { tenant, thread }: { readonly tenant: TenantId; readonly thread: string },
   at: number,
 ): SpanAttributes {
   return {

@@ -1,4 +1,4 @@
-import { parseTraceparent, type Span, traceparentOf, type WorkTopics } from '@dormouse/ports';
+import { parseTraceparent, type Span, traceparentOf, type WorkTopics, tenantId } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { processed, workBusWithSpans } from './bus-spans.ts';
 import { beginning } from './span-ids.ts';
@@ -7,7 +7,7 @@ const spans: Span[] = [];
 const tracer = { isOn: true, isSampled: () => true, record: (span: Span) => void spans.push(span) };
 const tracing = { tracer, wallNow: () => 5, turnMsMax: 1 };
 const owed = (trace: string | null): WorkTopics['dispatches'] => ({
-  ...{ tenant: 'acme', thread: 'thr_1', at: 1, trace },
+  ...{ tenant: tenantId('acme'), thread: 'thr_1', at: 1, trace },
   effect: { do: 'WithdrawCall', id: 'w:call_1', toolCallId: 'call_1' },
 });
 

@@ -1,8 +1,9 @@
+import { tenantId } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { callbackSpan, isOfCallback } from './callback-span.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 
 it('a callback has one span, whoever asks, and no two callbacks have the same', () => {
   const ids = ['r:call_1', 'rs:call_1', 'e:call_1:a', 'e:call_1:b'];
@@ -10,7 +11,7 @@ it('a callback has one span, whoever asks, and no two callbacks have the same', 
   expect(callbackSpan({ ...key }, 'r:call_1')).toEqual(spans[0]);
   expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(ids.length);
   for (const { traceId, spanId } of spans) expect(`${traceId} ${spanId}`).toMatch(/^[0-9a-f]{32} [0-9a-f]{16}$/);
-  expect(callbackSpan({ ...key, tenant: 'other' }, 'r:call_1')).not.toEqual(spans[0]);
+  expect(callbackSpan({ ...key, tenant: tenantId('other') }, 'r:call_1')).not.toEqual(spans[0]);
 });
 
 it('inputs of callbacks are told from all others by their ids', () => {

@@ -1,4 +1,4 @@
-import { noTracer, type Span, type TenantRecord, type Tracer } from '@dormouse/ports';
+import { noTracer, type Span, type TenantRecord, type Tracer, tenantId } from '@dormouse/ports';
 import { Fault, newTenant } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { createContentSwitch, tracerWithSwitch } from './content-switch.ts';
@@ -17,7 +17,7 @@ function scene(of: () => TenantRecord | null, isOnForAll = false) {
   const contents = createContentSwitch(records, isOnForAll);
   return { recorded, contents, switched: tracerWithSwitch(tracer, contents) };
 }
-const tenant = (traceContent: boolean) => newTenant('acme', 0, { traceContent });
+const tenant = (traceContent: boolean) => newTenant(tenantId('acme'), 0, { traceContent });
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it.each([
@@ -51,7 +51,7 @@ it('W2 a span without contents is recorded at once', () => {
 
 it('collects contents where they may be allowed', () => {
   const may = (of: () => TenantRecord | null | undefined): boolean =>
-    createContentSwitch({ of: async () => null, known: of }, false).mayHave('acme');
+    createContentSwitch({ of: async () => null, known: of }, false).mayHave(tenantId('acme'));
   expect([may(() => tenant(true)), may(() => undefined), may(() => tenant(false)), may(() => null)]).toEqual([
     ...[true, true, false, false],
   ]);

@@ -4,15 +4,15 @@
 //   W1. No content leaves in a span unless it is allowed when the span is recorded, as of half a second ago at most. A
 //       record that cannot be read allows nothing.
 //   W2. Only spans with contents wait for that, and no work waits for a span.
-import type { Span, SpanAttributes, Tracer } from '@dormouse/ports';
+import { storedTenantId, type Span, type SpanAttributes, type Tracer, type TenantId } from '@dormouse/ports';
 import type { TenantRecords } from '../tenants/tenant-records.ts';
 import { attribute, type AttributeDescription, attributeTable } from './semconv.ts';
 
 export interface ContentSwitch {
   /** Whether contents are worth collecting: false only where they are not allowed. Costs no wait. */
-  mayHave(tenant: string): boolean;
+  mayHave(tenant: TenantId): boolean;
   /** (W1) */
-  allows(tenant: string): Promise<boolean>;
+  allows(tenant: TenantId): Promise<boolean>;
 }
 
 export function createContentSwitch(records: Pick<TenantRecords, 'of' | 'known'>, isOnForAll: boolean): ContentSwitch {
@@ -50,7 +50,7 @@ export function tracerWithSwitch(tracer: Tracer, contents: Pick<ContentSwitch, '
     record: (span) => {
       if (!hasContent(span)) return tracer.record(span); // (W2)
       const tenant = span.attributes[attribute.tenant];
-      const asked = typeof tenant === 'string' ? contents.allows(tenant) : Promise.resolve(false);
+      const asked = typeof tenant === 'string' ? contents.allows(storedTenantId(tenant)) : Promise.resolve(false);
       void asked.then((isAllowed) => tracer.record(isAllowed ? span : withoutContent(span)));
     },
   };

@@ -23,6 +23,7 @@ import {
   type ToolDefinition,
   type Tracer,
   traceparentOf,
+  type TenantId,
 } from '@dormouse/ports';
 import { own, type Thread, type ThreadInput } from '@dormouse/thread';
 import type { CommittedSlice, TracedInput } from './committed-slice.ts';
@@ -51,7 +52,7 @@ export interface SliceTracingDeps {
   /** Milliseconds. (S2) */
   readonly turnMsMax: number;
   readonly wallNow: () => number;
-  readonly mayHaveContent?: (tenant: string) => boolean;
+  readonly mayHaveContent?: (tenant: TenantId) => boolean;
   /** @throws Fault */
   readonly agentOf: (thread: Thread) => Promise<Pick<Agent, 'id' | 'model'>>;
   readonly toolsOf: (thread: Thread) => Promise<readonly ToolDefinition[]>;

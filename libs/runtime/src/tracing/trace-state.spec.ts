@@ -1,10 +1,10 @@
-import { type SpanContext, traceparentOf } from '@dormouse/ports';
+import { type SpanContext, traceparentOf, tenantId } from '@dormouse/ports';
 import { type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { beginning, spanIdOf } from './span-ids.ts';
 import { type EndedWork, foldTrace, noTraceState, type TracedCommit, type TraceState } from './trace-state.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const request: SpanContext = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
 const callback: SpanContext = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16), sampled: true };
 const origin = { turnId: 'msg_1', cause: { kind: 'message', id: 'msg_1' } } as const;

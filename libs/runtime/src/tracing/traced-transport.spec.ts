@@ -1,10 +1,24 @@
-import { type SendOutcome, type SendRequest, type Span, type ToolServer, type ToolTransport } from '@dormouse/ports';
+import {
+  type SendOutcome,
+  type SendRequest,
+  type Span,
+  type ToolServer,
+  type ToolTransport,
+  tenantId,
+} from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { tracedTransport } from './traced-transport.ts';
 
 const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const server: ToolServer = {
-  ...{ tenant: 'acme', id: 'tsv_1', name: 'weather', createdAt: 0, updatedAt: 0, baseUrl: 'http://tools:8080' },
+  ...{
+    tenant: tenantId('acme'),
+    id: 'tsv_1',
+    name: 'weather',
+    createdAt: 0,
+    updatedAt: 0,
+    baseUrl: 'http://tools:8080',
+  },
   ...{ endpointOverride: null, auth: null, forwardUserId: false, trustAnnotations: false, pinnedSha256: null },
   paused: false,
 };
@@ -27,7 +41,7 @@ async function posted(change: Partial<ToolServer>, traceparent: string | null, o
     body: '{}',
     headers: { 'idempotency-key': 'call_1', ...(traceparent === null ? {} : { traceparent }) },
     timeoutMs: 1,
-    about: { tenant: 'acme', thread: 'thr_1', toolCallId: 'call_1', attempt: 0, at: 5 },
+    about: { tenant: tenantId('acme'), thread: 'thr_1', toolCallId: 'call_1', attempt: 0, at: 5 },
   });
   return { headers: requests[0]?.headers, span: spans[0] };
 }

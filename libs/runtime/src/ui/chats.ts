@@ -6,7 +6,16 @@
 //   H2. A message of a page is taken once: its id and its thread make the input's id.
 //   H3. An answer is read from the commit on that decided its message: sent again, the same answer is given again.
 //   H4. Of several answers to choices none is sent while one of them would be refused.
-import type { Agents, Inbox, InputBus, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type {
+  Agents,
+  Inbox,
+  InputBus,
+  Snapshots,
+  ThreadDirectory,
+  ThreadKey,
+  ThreadLog,
+  TenantId,
+} from '@dormouse/ports';
 import { isAtRest, type RecordedEvent, statusOf, type Thread, waitingOn } from '@dormouse/thread';
 import { loadThread } from '../log/thread-reader.ts';
 import { inputIdOf, type MintRequestName, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
@@ -27,7 +36,7 @@ import type { ThreadApi } from '../ingress-gateway/write/threads.ts';
 import { type ThreadMark, type Watched, watchedOf } from './watched.ts';
 
 export interface ChatName {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Name or id. */
   readonly agent: string;
   readonly chatId: string;

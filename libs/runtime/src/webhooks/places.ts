@@ -4,6 +4,7 @@
 //   P1. An endpoint whose last attempt failed has one place, any other `ofEndpointMax`.
 //   P2. The failing endpoints of a tenant share half of its places: those that work always have the other half.
 //   P3. A tenant has a part of the process's places, however much waits for it.
+import type { TenantId } from '@dormouse/ports';
 
 export interface PlaceLimits {
   readonly inAllMax: number;
@@ -16,9 +17,9 @@ export const defaultPlaceLimits: PlaceLimits = { inAllMax: 1_024, ofTenantMax: 6
 
 export interface Places {
   /** How many attempts of the endpoint may begin now. */
-  free(tenant: string, endpoint: string, isFailing: boolean): number;
+  free(tenant: TenantId, endpoint: string, isFailing: boolean): number;
   /** Returns the function that gives the place back, once. */
-  take(tenant: string, endpoint: string, isFailing: boolean): () => void;
+  take(tenant: TenantId, endpoint: string, isFailing: boolean): () => void;
 }
 
 export function createPlaces({ inAllMax, ofTenantMax, ofEndpointMax }: PlaceLimits): Places {
@@ -32,7 +33,7 @@ export function createPlaces({ inAllMax, ofTenantMax, ofEndpointMax }: PlaceLimi
     if (sum === 0) map.delete(key);
     else map.set(key, sum);
   }
-  const nameOf = (tenant: string, endpoint: string): string => `${tenant} ${endpoint}`;
+  const nameOf = (tenant: TenantId, endpoint: string): string => `${tenant} ${endpoint}`;
   return {
     free(tenant, endpoint, isFailing) {
       const most = isFailing ? 1 : ofEndpointMax; // (P1)

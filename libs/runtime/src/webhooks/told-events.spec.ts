@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { createMemoryWorld, createManualClock } from '@dormouse/adapter-memory';
 import type { RecordedEvent } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
@@ -57,7 +58,7 @@ describe('what is told of a commit', () => {
 
 it('S1 the status before a commit is of its version, also when it is read again', async () => {
   const stores = createMemoryWorld({ clock: createManualClock() }).ports('one');
-  const key = { tenant: 'acme', thread: 'thr_1' };
+  const key = { tenant: tenantId('acme'), thread: 'thr_1' };
   const steps = [
     [{ type: 'CompletionRequested', completionId: 'cmp_1', model: 'demo' }],
     [{ type: 'CompletionFailed', completionId: 'cmp_1', code: 'MODEL_FAILED', detail: '', retryable: false }],

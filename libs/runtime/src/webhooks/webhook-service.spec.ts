@@ -13,6 +13,8 @@ import {
   type WebhookDeliveries,
   type WebhookOutcome,
   type WebhookRequest,
+  tenantId,
+  type TenantId,
 } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
@@ -23,7 +25,7 @@ import type { Service } from '../service.ts';
 import { createWebhookService } from './webhook-service.ts';
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const exceeded: ThreadEvent = { type: 'BudgetExceeded', budget: 'completions_per_wake', used: 2, limit: 1 };
 
 /** A world in which processes named `notifier…` die at any of their operations, before or after it. */
@@ -58,7 +60,7 @@ function createStage(seed: number, deathRate: number) {
       received.push(request);
       return answering(request);
     },
-    judge: (url: string, tenant: string) => ingress.webhookTransport.judge(url, tenant),
+    judge: (url: string, tenant: TenantId) => ingress.webhookTransport.judge(url, tenant),
   };
   const api = createWebhookApi({ ...ingress, webhookTransport: transport, sealer: plainSealer, clock, entropy });
   let lives = 0;
@@ -243,7 +245,7 @@ it('W5 asks the stores less than 150 times per second for 2 000 quiet tenants, a
   const { clock, done, api, received, start, commit } = createStage(1, 0);
   const tenants = Array.from({ length: 2_000 }, (_, nth) => `tenant-${nth}`);
   for (const each of tenants)
-    await api.create(each, { url: `https://${each}.example`, events: ['budget.exceeded'], filter: null });
+    await api.create(tenantId(each), { url: `https://${each}.example`, events: ['budget.exceeded'], filter: null });
   const { service } = await start();
   const pass = async (seconds: number): Promise<void> => {
     for (let half = 0; half < seconds * 2; half += 1) await clock.advance(500);
@@ -253,8 +255,8 @@ it('W5 asks the stores less than 150 times per second for 2 000 quiet tenants, a
   await pass(60);
   const count = [...done.values()].reduce((sum, each) => sum + each, 0);
   expect(count / 60, JSON.stringify([...done])).toBeLessThan(150);
-  await commit({ tenant: 'tenant-1234', thread: 'thr_1' }, exceeded);
-  await commit({ tenant: 'tenant-7', thread: 'thr_1' }, exceeded);
+  await commit({ tenant: tenantId('tenant-1234'), thread: 'thr_1' }, exceeded);
+  await commit({ tenant: tenantId('tenant-7'), thread: 'thr_1' }, exceeded);
   await pass(3);
   expect(received.map(({ url }) => url).toSorted()).toEqual([
     'https://tenant-1234.example',

@@ -25,6 +25,7 @@ import {
   type Stores,
   type WebhookReader,
   type WebhookTransport,
+  type TenantId,
 } from '@dormouse/ports';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Service } from '../service.ts';
@@ -74,7 +75,7 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
   const holder = deps.entropy.nonce();
   const stopping = new AbortController();
   const ended = new AbortController();
-  const desks = new Map<string, HeldDesk>();
+  const desks = new Map<TenantId, HeldDesk>();
   const attempts = new Set<Promise<unknown>>();
   let running: Promise<void> = Promise.resolve();
   let failing = false;
@@ -113,7 +114,7 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
 
   async function all(): Promise<readonly WebhookReader[]> {
     const found: WebhookReader[] = [];
-    for (let after: string | null = null; ;) {
+    for (let after: TenantId | null = null; ;) {
       const part: readonly WebhookReader[] = await readers.list(after, readersAtOnce);
       found.push(...part);
       after = part.at(-1)?.tenant ?? null;
@@ -132,7 +133,7 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
   }
 
   /** Another process has taken the reader, or a renewal was stored whose answer was lost. (W3) */
-  async function holdStill(own: HeldDesk, tenant: string): Promise<void> {
+  async function holdStill(own: HeldDesk, tenant: TenantId): Promise<void> {
     const now = clock.now();
     const heldUntil = now + settings.heldMs;
     if (await readers.hold(tenant, holder, now, heldUntil)) own.heldUntil = heldUntil;
@@ -177,7 +178,7 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
     failing = false;
   }
 
-  async function closeDesk(tenant: string): Promise<void> {
+  async function closeDesk(tenant: TenantId): Promise<void> {
     const own = desks.get(tenant);
     desks.delete(tenant);
     await own?.desk.close();

@@ -1,6 +1,6 @@
 // Every checker passes a good history and has been seen to fail for a bad one.
 import { describe, expect, it } from 'vitest';
-import type { Commit } from '@dormouse/ports';
+import { tenantId, type Commit } from '@dormouse/ports';
 import { encodeSnapshot, openCommit, sealCommit } from '@dormouse/runtime';
 import {
   emptyTail,
@@ -233,7 +233,11 @@ describe('each checker has been seen red', () => {
     ],
     ['I-05', 'a POST of nothing committed', { ...goodHistory, posts: [{ ...post, toolCallId: 'call_none' }] }],
     ['I-05', 'a POST with other arguments', { ...goodHistory, posts: [{ ...post, arguments: { n: 2 } }] }],
-    ['I-06', 'two calls that share an id', historyOf(good, { ...good, key: { tenant: 'acme', thread: 'thr_2' } })],
+    [
+      'I-06',
+      'two calls that share an id',
+      historyOf(good, { ...good, key: { tenant: tenantId('acme'), thread: 'thr_2' } }),
+    ],
     ['I-06', 'one call under two ids', { ...goodHistory, posts: [post, { ...post, toolCallId: 'call_again' }] }],
     [
       'I-07',
@@ -331,7 +335,7 @@ describe('each checker has been seen red', () => {
               version: 3,
               shape: 1,
               state: encodeSnapshot({
-                thread: unopenedThread('acme', 'thr_1'),
+                thread: unopenedThread(tenantId('acme'), 'thr_1'),
                 tail: emptyTail,
                 lastHash: '',
                 recent: [],

@@ -1,7 +1,7 @@
 // A hand-made history: inputs decided by the real heart, sealed by the real envelope, one commit each. For specs of
 // checkers, which take a good story and break one detail.
 import { createHash } from 'node:crypto';
-import type { Commit, ThreadKey } from '@dormouse/ports';
+import { tenantId, type Commit, type ThreadKey } from '@dormouse/ports';
 import { sealCommit } from '@dormouse/runtime';
 import {
   decide,
@@ -25,7 +25,7 @@ export interface Story {
 const startsAt = 1_764_000_000_000;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-export const newStory = (tenant = 'acme', thread = 'thr_1'): Story => ({
+export const newStory = (tenant = tenantId('acme'), thread = 'thr_1'): Story => ({
   key: { tenant, thread },
   thread: unopenedThread(tenant, thread),
   commits: [],

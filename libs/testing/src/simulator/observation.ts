@@ -1,7 +1,14 @@
 // Everything that an observer outside the runtime sees of a universe, collected while it runs, as a neutral `History`.
 // Also checks what can only be judged at the moment it happens.
 import type { MemoryWorld, Operation } from '@dormouse/adapter-memory';
-import { type Commit, isThreadInput, type ThreadDelivery, type ThreadKey, type WorkTopics } from '@dormouse/ports';
+import {
+  type Commit,
+  isThreadInput,
+  type ThreadDelivery,
+  type ThreadKey,
+  type WorkTopics,
+  tenantId,
+} from '@dormouse/ports';
 import { decide, evolve, type Moment, type RecordedEvent, type Thread, unopenedThread } from '@dormouse/thread';
 import type {
   History,
@@ -19,7 +26,7 @@ import type {
 import { openOnce, threadName } from '../invariants/reading.ts';
 
 /** Per tenant a text that only its own clients and tools use. */
-export const tenants = ['acme', 'zen'] as const;
+export const tenants = [tenantId('acme'), tenantId('zen')] as const;
 
 export interface Observation {
   readonly posts: ReceivedPost[];

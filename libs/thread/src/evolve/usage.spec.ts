@@ -1,3 +1,4 @@
+import { tenantId } from '../tenant-id.ts';
 import { describe, expect, it } from 'vitest';
 import { evolve } from '../evolve.ts';
 import type { RecordedEvent, ThreadEvent } from '../event.ts';
@@ -19,7 +20,7 @@ const answered = (inputTokens: number): RecordedEvent =>
 
 /** The thread after these events, each at its time. */
 const after = (...events: readonly (readonly [RecordedEvent, number])[]): Thread =>
-  events.reduce<Thread>((thread, [event, at]) => evolve(thread, event, at), unopenedThread('acme', 'thr_1'));
+  events.reduce<Thread>((thread, [event, at]) => evolve(thread, event, at), unopenedThread(tenantId('acme'), 'thr_1'));
 
 describe('usage by day', () => {
   it('U1 has what each of the last two days added, and together all of two', () => {
@@ -54,6 +55,6 @@ describe('usage by day', () => {
   });
 
   it('is none for a thread that used nothing', () => {
-    expect(dailyUsage(unopenedThread('acme', 'thr_1'))).toEqual([]);
+    expect(dailyUsage(unopenedThread(tenantId('acme'), 'thr_1'))).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 // A small language for specs of the heart: `given(…inputs).when(input).then(…)`. Inputs are decided one after the
 // other, each with a moment of its own, exactly as in the processor.
+import { tenantId } from '../tenant-id.ts';
 import { decide } from '../decide.ts';
 import type { Decision } from '../decision.ts';
 import type { ThreadEffect } from '../effect.ts';
@@ -54,7 +55,12 @@ export interface Timed {
   readonly quota?: TenantQuota;
 }
 
-export const emptyScene: Scene = { thread: unopenedThread('acme', 'thr_1'), events: [], effects: [], steps: [] };
+export const emptyScene: Scene = {
+  thread: unopenedThread(tenantId('acme'), 'thr_1'),
+  events: [],
+  effects: [],
+  steps: [],
+};
 
 export const startOfTime = 1_000_000;
 

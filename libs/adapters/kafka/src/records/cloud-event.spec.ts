@@ -1,7 +1,8 @@
+import { tenantId } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { headersOf } from './cloud-event.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1/ä b' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1/ä b' };
 
 it('C1 has the attributes of CloudEvents under the names of the Kafka binding', () => {
   const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -1,12 +1,12 @@
 // Schedules of tenants in memory. Port: ports/arrivals/schedules.ts.
-import type { Schedules, TenantSchedule } from '@dormouse/ports';
+import type { Schedules, TenantSchedule, TenantId } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 import { pageOf } from '../thread-directory.ts';
 
 /** Keys begin with the tenant. */
 export type ScheduleStore = Map<string, TenantSchedule>;
 
-const nameOf = (tenant: string, name: string): string => `${tenant}:${name}`;
+const nameOf = (tenant: TenantId, name: string): string => `${tenant}:${name}`;
 
 export function createSchedules(schedules: ScheduleStore, passage: Passage): Schedules {
   const all = (): readonly TenantSchedule[] => [...schedules.values()];

@@ -1,5 +1,5 @@
 // Sources and deliveries in memory. Port: ports/arrivals/sources.ts.
-import type { Deliveries, Delivery, Source, Sources } from '@dormouse/ports';
+import type { Deliveries, Delivery, Source, Sources, TenantId } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 import { pageOf } from '../thread-directory.ts';
 
@@ -9,7 +9,7 @@ export interface ArrivalStore {
   readonly deliveries: Map<string, Delivery>;
 }
 
-const nameOf = (tenant: string, name: string): string => `${tenant}:${name}`;
+const nameOf = (tenant: TenantId, name: string): string => `${tenant}:${name}`;
 
 export function createSources({ sources }: ArrivalStore, passage: Passage): Sources {
   const all = (): readonly Source[] => [...sources.values()];

@@ -8,6 +8,7 @@ import {
   type WebhookReader,
   type WebhookReaders,
   type Webhooks,
+  type TenantId,
 } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 import { pageOf } from '../thread-directory.ts';
@@ -32,7 +33,7 @@ const deliveryName = ({ tenant, webhook, id }: DeliveryName): string => nameOf(t
 const byId = (one: { readonly id: string }, other: { readonly id: string }): number => (one.id < other.id ? -1 : 1);
 
 export function createWebhooks({ webhooks, deliveries }: WebhookStore, passage: Passage): Webhooks {
-  const of = (tenant: string): readonly Webhook[] => [...webhooks.values()].filter((each) => each.tenant === tenant);
+  const of = (tenant: TenantId): readonly Webhook[] => [...webhooks.values()].filter((each) => each.tenant === tenant);
   return {
     insert: (webhook) =>
       passage.write('webhooks.insert', webhook.id, () => {
@@ -62,7 +63,7 @@ export function createWebhooks({ webhooks, deliveries }: WebhookStore, passage: 
 }
 
 export function createWebhookDeliveries({ deliveries }: WebhookStore, passage: Passage): WebhookDeliveries {
-  const of = (tenant: string, webhook: string): WebhookDelivery[] =>
+  const of = (tenant: TenantId, webhook: string): WebhookDelivery[] =>
     [...deliveries.values()].filter((each) => each.tenant === tenant && each.webhook === webhook);
   const put = (delivery: WebhookDelivery): void => void deliveries.set(deliveryName(delivery), delivery);
   const begun = { state: 'pending', tries: 0 } as const;
@@ -127,7 +128,7 @@ export function createWebhookDeliveries({ deliveries }: WebhookStore, passage: P
 
 export function createWebhookReaders({ readers }: WebhookStore, passage: Passage): WebhookReaders {
   const shown = ({ holder: _, ...reader }: HeldReader): WebhookReader => reader;
-  const find = (tenant: string): HeldReader | undefined => readers.get(nameOf(tenant, 'reader'));
+  const find = (tenant: TenantId): HeldReader | undefined => readers.get(nameOf(tenant, 'reader'));
   const put = (reader: HeldReader): void => void readers.set(nameOf(reader.tenant, 'reader'), reader);
   return {
     changed: (tenant, place) =>

@@ -1,11 +1,12 @@
 // Threads at rest, in memory. Contract: ports/resting-threads.ts. Every row says whether its thread was forked.
-import type { RestingRoot, RestingThreads, RootsWanted, ThreadRow } from '@dormouse/ports';
+import type { RestingRoot, RestingThreads, RootsWanted, ThreadRow, TenantId } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 import { type DirectoryStore, subscriptionsOf } from '../thread-directory.ts';
 import { nameOf } from '../thread-log.ts';
 
 export function createRestingThreads(rows: DirectoryStore, passage: Passage): RestingThreads {
-  const ofTenant = (tenant: string): readonly ThreadRow[] => [...rows.values()].filter((row) => row.tenant === tenant);
+  const ofTenant = (tenant: TenantId): readonly ThreadRow[] =>
+    [...rows.values()].filter((row) => row.tenant === tenant);
   const isWanted = (row: ThreadRow, wanted: RootsWanted): boolean =>
     wanted === 'leaving'
       ? row.leavingAt !== undefined
@@ -13,7 +14,7 @@ export function createRestingThreads(rows: DirectoryStore, passage: Passage): Re
         row.updatedAt < wanted.before &&
         subscriptionsOf(rows, row) === 0;
 
-  function change(tenant: string, threads: readonly string[], changed: (row: ThreadRow) => ThreadRow): void {
+  function change(tenant: TenantId, threads: readonly string[], changed: (row: ThreadRow) => ThreadRow): void {
     for (const thread of threads) {
       const row = rows.get(nameOf({ tenant, thread }));
       if (row !== undefined) rows.set(nameOf(row), changed(row));

@@ -1,5 +1,12 @@
 // Removes threads from a memory world. Port: ports/thread-remover.ts.
-import type { Removal, Removed, ThreadKey, ThreadRemover } from '@dormouse/ports';
+import {
+  noTenant,
+  type Removal,
+  type Removed,
+  type ThreadKey,
+  type ThreadRemover,
+  type TenantId,
+} from '@dormouse/ports';
 import type { BlobStore } from '../blobs.ts';
 import type { CallbackCountStore } from '../callback-counts.ts';
 import type { LedgerStore } from '../dispatch-ledger.ts';
@@ -118,7 +125,7 @@ function removeRest(durable: Removable, key: ThreadKey): Removed {
   forgetWaits(directory, key);
   for (const [nth, commit] of log.arrived.entries())
     if (commit.tenant === key.tenant && commit.thread === key.thread)
-      log.arrived[nth] = { ...commit, tenant: '', body: '' }; // the places of the others stay
+      log.arrived[nth] = { ...commit, tenant: noTenant, body: '' }; // the places of the others stay
   return { rows, bytes };
 }
 
@@ -134,4 +141,4 @@ const isNamed = (name: string, { tenant, thread }: ThreadKey): boolean =>
   name.startsWith(`${tenant}:${thread}:`) ||
   name.startsWith(`${JSON.stringify([tenant, thread]).slice(0, -1)},`);
 
-const isOf = (name: string, tenant: string): boolean => name.startsWith(`[${JSON.stringify(tenant)},`);
+const isOf = (name: string, tenant: TenantId): boolean => name.startsWith(`[${JSON.stringify(tenant)},`);

@@ -4,7 +4,7 @@
 //   J1. A row's name is its tenant and its number, so that the server gives each number once. Rows are inserted in
 //       order and up to the first that fails: none is stored behind a gap.
 //   J2. A number that was removed is taken: a row is inserted only where the row before it is there, or none at all.
-import type { AuditLog, AuditRow } from '@dormouse/ports';
+import type { AuditLog, AuditRow, TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
@@ -12,7 +12,7 @@ import { isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface AuditDocument extends Omit<AuditRow, 'at'> {
   readonly _id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
@@ -28,10 +28,10 @@ schema.index({ tenant: 1, seq: 1 }, { name: 'in_order' });
 
 export function createAuditLog(server: MongoServer): AuditLog {
   const rows = server.connection.model<AuditDocument>('AuditRow', schema);
-  const documentOf = (tenant: string, row: AuditRow): AuditDocument => ({
+  const documentOf = (tenant: TenantId, row: AuditRow): AuditDocument => ({
     ...{ ...row, _id: idOf(tenant, String(row.seq)), tenant, at: Date.parse(row.at) },
   });
-  async function isNext(tenant: string, seq: number): Promise<boolean> {
+  async function isNext(tenant: TenantId, seq: number): Promise<boolean> {
     if (seq > 1) return (await server.read(() => rows.findOne({ _id: idOf(tenant, String(seq - 1)) }).lean())) !== null;
     return (await server.read(() => rows.findOne({ tenant }).lean())) === null;
   }

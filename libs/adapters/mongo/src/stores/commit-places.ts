@@ -14,7 +14,7 @@
 //       where the number of partitions has changed since, the commit of such a place lies in another shard: a forward,
 //       a document without events, stands on the place and says which commit it is. (migrations/place-old-commits.ts)
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
-import { Fault, type ThreadKey } from '@dormouse/ports';
+import { Fault, type ThreadKey, type TenantId, storedTenantId } from '@dormouse/ports';
 import type { Model } from 'mongoose';
 import { idOf } from '../id-of.ts';
 import { duplicatePlaces, faultOf, type MongoServer, unordered } from '../mongo-server.ts';
@@ -23,7 +23,7 @@ import type { Shards } from './shards.ts';
 
 /** A shard of one tenant. */
 export interface Stretch {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly shard: number;
 }
 
@@ -84,7 +84,7 @@ function withoutCommit(stretch: Stretch, place: number, thread = '', version = 0
 /** (P3) */
 function voidNamed(name: string): CommitDocument {
   const [tenant = '', shard = 0, place = 0] = JSON.parse(name) as readonly [string?, number?, number?];
-  return withoutCommit({ tenant, shard }, place);
+  return withoutCommit({ tenant: storedTenantId(tenant), shard }, place);
 }
 
 /** On the place that a commit of another shard names; null for every other commit. (P4) */

@@ -1,5 +1,12 @@
 // Erasures, each as JSON in one document beside what it is found by. Port: ports/stores/erasures.ts.
-import { decodeCursor, encodeCursor, type ErasureRecord, type Erasures, invalidCursor } from '@dormouse/ports';
+import {
+  decodeCursor,
+  encodeCursor,
+  type ErasureRecord,
+  type Erasures,
+  invalidCursor,
+  type TenantId,
+} from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
@@ -7,7 +14,7 @@ import { inserted, type MongoServer } from '../mongo-server.ts';
 
 interface Stored {
   readonly _id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly requestedAt: number;
   readonly state: 'running' | 'done';
@@ -27,7 +34,7 @@ const stateOf = ({ certificate }: ErasureRecord): Stored['state'] => (certificat
 export function createErasures(server: MongoServer): Erasures {
   const documents = server.connection.model<Stored>('Erasure', schema);
 
-  async function get(tenant: string, id: string): Promise<ErasureRecord | null> {
+  async function get(tenant: TenantId, id: string): Promise<ErasureRecord | null> {
     const found = await server.read(() => documents.findOne({ _id: idOf(tenant, id) }).lean());
     return found && parsed(found);
   }

@@ -13,6 +13,7 @@ import type {
   ToolServer,
   ToolServers,
   Toolsets,
+  TenantId,
 } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import { type Model, type QueryFilter, Schema } from 'mongoose';
@@ -22,7 +23,7 @@ import { inserted, isDuplicate, type MongoServer } from '../mongo-server.ts';
 
 interface Stored {
   readonly _id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly name: string;
   /** The id that may be used instead of the name. */
   readonly alias: string;
@@ -86,7 +87,7 @@ const lastGoodSchema = new Schema<LastGoodDocument>(
 export function createAgents(server: MongoServer): Agents {
   const agents = server.connection.model<Stored>('Agent', agentSchema);
   const pausedAgents = server.connection.model<PausedAgent>('PausedAgent', pausedAgentSchema);
-  async function setPaused(tenant: string, name: string, isPaused: boolean): Promise<void> {
+  async function setPaused(tenant: TenantId, name: string, isPaused: boolean): Promise<void> {
     const _id = idOf(tenant, name);
     if (isPaused) await server.write(() => pausedAgents.replaceOne({ _id }, { _id, tenant, name }, { upsert: true }));
     else await server.write(() => pausedAgents.deleteOne({ _id }));
@@ -274,7 +275,7 @@ async function put<Document extends { readonly _id: string }>(
   }
 }
 
-const called = (tenant: string, nameOrId: string) => ({ tenant, $or: [{ name: nameOrId }, { alias: nameOrId }] });
+const called = (tenant: TenantId, nameOrId: string) => ({ tenant, $or: [{ name: nameOrId }, { alias: nameOrId }] });
 
 /** A document this adapter has written itself. */
 const parsed = <Item>({ document }: Stored): Item => JSON.parse(document) as Item;

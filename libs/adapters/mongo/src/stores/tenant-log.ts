@@ -14,7 +14,7 @@
 //   T7. For many readers at once the next places of each shard are looked at: one of them is filled where something has
 //       come, unless a whole run of places before it stays empty. That is what a reading finds out. (T2)
 import { createBoundedMap } from '@dormouse/collections';
-import { invalidCursor, type PlacedCommit, type TenantLog } from '@dormouse/ports';
+import { invalidCursor, type PlacedCommit, type TenantLog, type TenantId } from '@dormouse/ports';
 import type { Model } from 'mongoose';
 import { idOf } from '../id-of.ts';
 import type { MongoServer } from '../mongo-server.ts';
@@ -52,7 +52,7 @@ export function createTenantLog(
   const ends = createBoundedMap<readonly number[]>(waitingRemembered);
   const all = Array.from({ length: shards.count }, (_, shard) => shard);
 
-  async function byPlace(tenant: string, from: readonly number[], ahead: number) {
+  async function byPlace(tenant: TenantId, from: readonly number[], ahead: number) {
     const names = all.flatMap((shard) =>
       Array.from({ length: ahead }, (_, nth) => ({ shard, name: idOf(tenant, shard, (from[shard] ?? 0) + nth + 1) })),
     );
@@ -100,7 +100,7 @@ export function createTenantLog(
   }
 
   /** Where nothing was found, places farther ahead may be filled: a whole group of commits was lost before them. */
-  async function lookFar(tenant: string, from: readonly number[], silent: readonly number[]): Promise<void> {
+  async function lookFar(tenant: TenantId, from: readonly number[], silent: readonly number[]): Promise<void> {
     const at = lookedAt.get(tenant);
     if (silent.length === 0 || (at !== undefined && performance.now() - at < farEveryMs)) return;
     lookedAt.set(tenant, performance.now());
@@ -114,7 +114,7 @@ export function createTenantLog(
   }
 
   /** What is there after `from`, in each shard, as far as it goes without an empty place. (T1) */
-  async function readyAfter(tenant: string, from: readonly number[], ahead: number): Promise<readonly Ready[]> {
+  async function readyAfter(tenant: TenantId, from: readonly number[], ahead: number): Promise<readonly Ready[]> {
     const found = await byPlace(tenant, from, ahead);
     const ready: Ready[] = [];
     for (const shard of all) {

@@ -16,6 +16,7 @@ import {
   type TenantEraser,
   type TenantRecord,
   type Tenants,
+  type TenantId,
 } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';
@@ -90,7 +91,7 @@ const heldSchema = new Schema<HeldDocument>(
 const marksMax = 2 ** 48 - 1;
 
 /** A mark of the tenant has the id that it had in earlier releases. */
-const heldId = (tenant: string, thread: string, by: HeldBy): string =>
+const heldId = (tenant: TenantId, thread: string, by: HeldBy): string =>
   by === 'tenant' ? idOf(tenant, thread) : idOf(tenant, thread, by);
 
 const isBy = (by: HeldBy): object => (by === 'tenant' ? { by: { $in: [by, null] } } : { by });

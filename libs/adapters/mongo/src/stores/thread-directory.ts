@@ -22,6 +22,7 @@ import type {
   ThreadFilter,
   ThreadProjection,
   ThreadRow,
+  TenantId,
 } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor, threadStatuses, threadWaitKinds } from '@dormouse/ports';
 import { type Model, type PipelineStage, type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
@@ -169,7 +170,7 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
   };
 }
 
-async function openOf(server: MongoServer, threads: Model<ThreadDocument>, tenant: string): Promise<OpenOfTenant> {
+async function openOf(server: MongoServer, threads: Model<ThreadDocument>, tenant: TenantId): Promise<OpenOfTenant> {
   const open = { tenant, status: { $in: threadStatuses.filter((status) => status !== 'closed') } };
   const sums = server.read(() =>
     threads
@@ -188,7 +189,7 @@ async function openOf(server: MongoServer, threads: Model<ThreadDocument>, tenan
 async function oldestCallOf(
   server: MongoServer,
   threads: Model<ThreadDocument>,
-  tenant: string,
+  tenant: TenantId,
   toolServer: string,
 ): Promise<OpenCall | null> {
   const at = { 'openCalls.toolServer': toolServer };

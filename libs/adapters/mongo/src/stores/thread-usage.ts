@@ -16,6 +16,7 @@ import {
   type UsageRange,
   type UsageRow,
   type UsageTotals,
+  type TenantId,
 } from '@dormouse/ports';
 import { type PipelineStage, Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';
@@ -24,7 +25,7 @@ import { isDuplicate, type MongoServer, unordered } from '../mongo-server.ts';
 
 interface UsageDocument extends UsageTotals {
   readonly _id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly day: number;
   readonly agent: string;
@@ -44,8 +45,8 @@ const usageSchema = new Schema<UsageDocument>(
 
 export interface ThreadUsageStore {
   project(projections: readonly ThreadProjection[]): Promise<void>;
-  usage(tenant: string, query: UsageQuery, page: PageRequest): Promise<Page<UsageRow>>;
-  total(tenant: string, range: UsageRange): Promise<UsageTotals>;
+  usage(tenant: TenantId, query: UsageQuery, page: PageRequest): Promise<Page<UsageRow>>;
+  total(tenant: TenantId, range: UsageRange): Promise<UsageTotals>;
 }
 
 const sums = Object.fromEntries(usageFields.map((field) => [field, { $sum: `$${field}` }]));

@@ -1,13 +1,13 @@
-import type { FoldedCommit, Hint } from '@dormouse/ports';
+import { tenantId, type FoldedCommit, type Hint } from '@dormouse/ports';
 import { type Thread, unopenedThread } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { createLocalLiveFeed } from './local-live-feed.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const delta = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'hello' } as const;
 
 function committed(completion: Thread['completion'], body = '{"events":[]}'): Hint {
-  const before = unopenedThread('acme', 'thr_1');
+  const before = unopenedThread(tenantId('acme'), 'thr_1');
   const after: FoldedCommit = { before, events: [], thread: { ...before, completion } };
   return { hint: 'committed', commit: { body } as never, after };
 }

@@ -1,10 +1,10 @@
-import type { WorkTopics } from '@dormouse/ports';
+import { type TenantId, tenantId, type WorkTopics } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { createLocalWorkBus } from './local-work-bus.ts';
 import { systemClock } from '../file/system-clock.ts';
 
 const dispatchOf = (id: string): WorkTopics['dispatches'] => ({
-  tenant: 'acme',
+  tenant: tenantId('acme'),
   thread: 'thr_1',
   at: 1,
   trace: null,
@@ -43,17 +43,17 @@ it('W4 a tenant whose calls wait for hours does not keep those of others from th
       await place.releasedDuring(() => new Promise<void>(() => {}));
     }
   });
-  const callOf = (tenant: string, nth: number): WorkTopics['dispatches'] => ({
+  const callOf = (tenant: TenantId, nth: number): WorkTopics['dispatches'] => ({
     ...dispatchOf(`${tenant}-${nth}`),
     tenant,
     effect: { do: 'InvokeTool', id: `${nth}`, toolCallId: `${nth}`, toolServer: `server-${nth % 30}` } as never,
   });
   for (let nth = 0; nth < 1_000; nth += 1) {
-    await work.publish('dispatches', callOf('loud', nth));
+    await work.publish('dispatches', callOf(tenantId('loud'), nth));
     await new Promise((resolve) => setImmediate(resolve));
   }
   await expect.poll(() => [seen.waiting, seen.refused]).toEqual([100, 900]);
-  const quiet = Array.from({ length: 50 }, (_, nth) => work.publish('dispatches', callOf('quiet', nth)));
+  const quiet = Array.from({ length: 50 }, (_, nth) => work.publish('dispatches', callOf(tenantId('quiet'), nth)));
   for (const { handled } of await Promise.all(quiet)) await handled;
   expect(seen.quiet).toBe(50);
 });

@@ -7,7 +7,7 @@
 //   R2. While a delivery is undecided, rows above everything decided stay: one of them may be its commit.
 //   R3. A row that is not deleted before a crash costs a recovery, never a debt.
 import { ThreadMap } from '@dormouse/collections';
-import { type ThreadKey } from '@dormouse/ports';
+import { type ThreadKey, type TenantId } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
@@ -34,7 +34,7 @@ export interface OwedCommits {
 }
 
 interface OwedRow {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly version: number;
 }

@@ -1,7 +1,8 @@
+import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createUndecidedInputs } from './undecided-inputs.ts';
 
-const key = { tenant: 'acme', thread: 't' };
+const key = { tenant: tenantId('acme'), thread: 't' };
 const input = { kind: 'UserMessage', id: 'c:m', messageId: 'm', content: [] } as const;
 const turnOfTheLoop = async (): Promise<void> => void (await new Promise((resolve) => setImmediate(resolve)));
 

@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { commitOf, freshKey } from '@dormouse/ports/contracts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../open-sqlite.ts';
 import { applicationId, schemaSteps } from './schema.ts';
+
+const acme = tenantId('acme');
 
 const made: string[] = [];
 afterAll(() => {
@@ -135,12 +138,12 @@ describe('the shape of dormouse.db', () => {
     );
     old.close();
     const stores = await openSqlite({ directory });
-    expect(await stores.blobs.put('acme', 'sha', new Uint8Array([1]), 'text/plain', 'thr_2')).toBe(false);
-    await stores.remover.remove('acme', ['thr_2'], 'everything');
-    expect(await stores.blobs.get('acme', 'sha')).not.toBeNull();
-    expect(await stores.restingThreads.unplaced('acme', 10)).toEqual(['thr_1']);
-    await stores.restingThreads.place('acme', 'thr_1', null);
-    expect(await stores.restingThreads.unplaced('acme', 10)).toEqual([]);
+    expect(await stores.blobs.put(acme, 'sha', new Uint8Array([1]), 'text/plain', 'thr_2')).toBe(false);
+    await stores.remover.remove(acme, ['thr_2'], 'everything');
+    expect(await stores.blobs.get(acme, 'sha')).not.toBeNull();
+    expect(await stores.restingThreads.unplaced(acme, 10)).toEqual(['thr_1']);
+    await stores.restingThreads.place(acme, 'thr_1', null);
+    expect(await stores.restingThreads.unplaced(acme, 10)).toEqual([]);
     await stores.close();
   });
 

@@ -7,7 +7,7 @@
 //   T2. One tick of the event loop reads a bounded number of rows. Rows of other tenants that were passed over are not
 //       read again for the reader that waits at the end. Of many readers, each row is looked at once.
 import { createBoundedMap } from '@dormouse/collections';
-import { invalidCursor, type PlacedCommit, type TenantLog } from '@dormouse/ports';
+import { invalidCursor, type PlacedCommit, type TenantLog, type TenantId } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import { commitColumns, commitOf, type CommitRow } from './thread-log.ts';
 
@@ -17,7 +17,7 @@ interface PlacedRow extends CommitRow {
 }
 
 interface LastOfTenant {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly last: number;
 }
 
@@ -40,7 +40,7 @@ export function createTenantLog(reader: Reader): TenantLog {
   const endId = (): number => reader.one<{ readonly id: number | null }>(selectEnd)?.id ?? 0;
 
   /** From where on something of the tenant may be, behind `from`. (T2) */
-  function startOf(tenant: string, from: number): number {
+  function startOf(tenant: TenantId, from: number): number {
     const known = without.get(tenant);
     return known !== undefined && known.from <= from && from < known.to ? known.to : from;
   }
@@ -62,7 +62,7 @@ export function createTenantLog(reader: Reader): TenantLog {
     },
     grown: async (places) => {
       const starts = new Map(places.map(({ tenant, place }) => [tenant, startOf(tenant, idOf(place))]));
-      const grown = new Set<string>();
+      const grown = new Set<TenantId>();
       const end = endId();
       let next = Math.min(end, ...starts.values());
       for (; next < end && grown.size < starts.size; await new Promise(setImmediate)) {

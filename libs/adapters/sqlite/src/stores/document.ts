@@ -1,5 +1,5 @@
 // Rows that are one JSON document, and pages of them.
-import type { Page, PageRequest } from '@dormouse/ports';
+import type { Page, PageRequest, TenantId } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 
@@ -16,7 +16,7 @@ export function documentOf<Document>(row: DocumentRow | null): Document | null {
 export function pageByName<Document extends { readonly name: string }>(
   reader: Reader,
   sql: string,
-  tenant: string,
+  tenant: TenantId,
   request: PageRequest,
 ): Page<Document> {
   const after = request.cursor === null ? '' : nameOf(request.cursor);

@@ -1,5 +1,12 @@
 // Erasures, each as a document. Port: ports/stores/erasures.ts.
-import { decodeCursor, encodeCursor, type ErasureRecord, type Erasures, invalidCursor } from '@dormouse/ports';
+import {
+  decodeCursor,
+  encodeCursor,
+  type ErasureRecord,
+  type Erasures,
+  invalidCursor,
+  type TenantId,
+} from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 import { documentOf, type DocumentRow } from './document.ts';
@@ -13,7 +20,7 @@ const selectRunning = 'SELECT document FROM erasures WHERE is_running = 1 ORDER 
 const replace = 'UPDATE erasures SET document = ?, is_running = ? WHERE tenant = ? AND id = ? AND document = ?';
 
 export function createErasures(writer: GroupWriter, reader: Reader): Erasures {
-  const get = (tenant: string, id: string): ErasureRecord | null =>
+  const get = (tenant: TenantId, id: string): ErasureRecord | null =>
     documentOf<ErasureRecord>(reader.one(select, tenant, id));
   const read = (rows: readonly DocumentRow[]): readonly ErasureRecord[] =>
     rows.map((row) => JSON.parse(row.document) as ErasureRecord);

@@ -12,13 +12,14 @@ import {
   lastChangeOf,
   type Question,
   type QuestionKind,
+  type TenantId,
 } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
 interface QuestionRow {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly thread: string;
   readonly kind: QuestionKind;

@@ -9,13 +9,14 @@ import {
   parkedWhileReplayed,
   type ParkingMark,
   type ThreadKey,
+  type TenantId,
 } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
 interface ThreadRow {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly mark: ParkingMark;
   readonly reason: string;

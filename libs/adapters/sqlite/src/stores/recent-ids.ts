@@ -1,6 +1,6 @@
 // Callback messages that are known to be durable: positive facts in memory. Port: ports/dedup.ts. Losing one costs
 // time, because the log dedups for ever; so the disk is not read.
-import type { Dedup } from '@dormouse/ports';
+import type { Dedup, TenantId } from '@dormouse/ports';
 
 export function createRecentIds(idsMax: number): Dedup {
   // Two generations: the older one is dropped when the younger is full.
@@ -23,11 +23,11 @@ class IdsOfTenants {
   readonly #tenants = new Map<string, Set<string>>();
   size = 0;
 
-  has(tenant: string, id: string): boolean {
+  has(tenant: TenantId, id: string): boolean {
     return this.#tenants.get(tenant)?.has(id) === true;
   }
 
-  add(tenant: string, id: string): void {
+  add(tenant: TenantId, id: string): void {
     const ids = this.#tenants.get(tenant) ?? new Set();
     const before = ids.size;
     this.#tenants.set(tenant, ids.add(id));

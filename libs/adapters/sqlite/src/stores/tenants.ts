@@ -8,6 +8,7 @@ import {
   invalidCursor,
   type TenantRecord,
   type Tenants,
+  type TenantId,
 } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
@@ -65,7 +66,9 @@ export function createHeldThreads(writer: GroupWriter, reader: Reader): HeldThre
       await writer.rows('prompt', hold, [[tenant, by, thread]]);
     },
     groups: async () =>
-      reader.all<{ tenant: string; held_by: HeldBy }>(selectGroups).map(({ tenant, held_by: by }) => ({ tenant, by })),
+      reader
+        .all<{ tenant: TenantId; held_by: HeldBy }>(selectGroups)
+        .map(({ tenant, held_by: by }) => ({ tenant, by })),
     list: async ({ tenant, by }, after, limit) =>
       reader
         .all<HeldThread>(selectHeld, tenant, by, after ?? '', limit)

@@ -17,6 +17,7 @@ import {
   type ThreadStatus,
   threadWaitKinds,
   type ThreadWaits,
+  type TenantId,
 } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
@@ -56,7 +57,7 @@ const selectStuck = `SELECT ${readColumns} FROM threads WHERE status = 'opening'
 const selectUses = "SELECT 1 AS uses FROM threads WHERE tenant = ? AND agent = ? AND status <> 'closed' LIMIT 1";
 
 export function createThreadDirectory(writer: GroupWriter, reader: Reader): ThreadDirectory {
-  function find(sql: string, tenant: string, name: string): ThreadRow | null {
+  function find(sql: string, tenant: TenantId, name: string): ThreadRow | null {
     const row = reader.one<StoredThreadRow>(sql, tenant, name);
     return row && rowOf(row);
   }
@@ -158,7 +159,7 @@ function censusOf(reader: Reader): ThreadCensus {
 }
 
 interface NextServer {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly tool_server: string;
   readonly since: number;
 }

@@ -3,7 +3,7 @@
 //
 // A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
 // `threads` by the index that SQLite finds best.
-import type { Page, PageRequest, ThreadFilter, ThreadRow } from '@dormouse/ports';
+import type { Page, PageRequest, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
@@ -27,7 +27,12 @@ type Pair = readonly [key: string, value: string];
 /** Pairs that are more frequent than this all count as frequent. */
 const countedMax = 1_000;
 
-export function listThreads(reader: Reader, tenant: string, filter: ThreadFilter, page: PageRequest): Page<ThreadRow> {
+export function listThreads(
+  reader: Reader,
+  tenant: TenantId,
+  filter: ThreadFilter,
+  page: PageRequest,
+): Page<ThreadRow> {
   const walk = walkOf(reader, tenant, filter);
   const direction = filter.order === 'asc' ? 'ASC' : 'DESC';
   const conditions = [
@@ -51,7 +56,7 @@ const columns = readColumns
   .map((column) => `threads.${column}`)
   .join(', ');
 
-function walkOf(reader: Reader, tenant: string, filter: ThreadFilter): Walk {
+function walkOf(reader: Reader, tenant: TenantId, filter: ThreadFilter): Walk {
   const [rarest, ...others] = rarestFirst(reader, tenant, Object.entries(filter.metadata ?? {}));
   if (rarest === undefined) {
     const { updatedAfter, status, agent, parent, userId, externalId } = filter;
@@ -76,7 +81,7 @@ const hasPair =
 const countPair =
   'SELECT count(*) AS count FROM (SELECT 1 FROM thread_metadata WHERE tenant = ? AND key = ? AND value = ? LIMIT ?)';
 
-function rarestFirst(reader: Reader, tenant: string, pairs: readonly Pair[]): readonly Pair[] {
+function rarestFirst(reader: Reader, tenant: TenantId, pairs: readonly Pair[]): readonly Pair[] {
   if (pairs.length < 2) return pairs;
   const counted = pairs.map((pair) => ({
     pair,

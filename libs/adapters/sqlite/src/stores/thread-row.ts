@@ -1,12 +1,12 @@
 // A thread's row as the table has it.
-import type { ThreadRow, ThreadStatus } from '@dormouse/ports';
+import type { ThreadRow, ThreadStatus, TenantId } from '@dormouse/ports';
 
 export const rowColumns =
   'tenant, thread, status, agent, agent_version, parent, family, user_id, external_id, title, metadata, created_at, updated_at, position, opening, first_words, waiting_on, forked_from';
 export const readColumns = `${rowColumns}, leaving_at`;
 
 export interface StoredThreadRow {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly status: ThreadStatus;
   readonly agent: string;

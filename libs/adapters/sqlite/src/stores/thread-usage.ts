@@ -16,6 +16,7 @@ import {
   type UsageRange,
   type UsageRow,
   type UsageTotals,
+  type TenantId,
 } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
@@ -62,7 +63,7 @@ const groupings: Readonly<Record<UsageQuery['groupBy'], Grouping>> = {
 
 export function readUsage(
   reader: Reader,
-  tenant: string,
+  tenant: TenantId,
   { fromDay, toDay, groupBy }: UsageQuery,
   { limit, cursor }: PageRequest,
 ): Page<UsageRow> {
@@ -76,7 +77,7 @@ export function readUsage(
   return { data, nextCursor: last === undefined ? null : encodeCursor([last.key]) };
 }
 
-export function readUsageTotal(reader: Reader, tenant: string, { fromDay, toDay }: UsageRange): UsageTotals {
+export function readUsageTotal(reader: Reader, tenant: TenantId, { fromDay, toDay }: UsageRange): UsageTotals {
   const sql = `SELECT ${sums} FROM usage_days WHERE tenant = ? AND day >= ? AND day < ?`;
   const row = reader.one<StoredTotals>(sql, tenant, fromDay, toDay);
   return row === null ? noUsage : totalsOf(row);

@@ -1,10 +1,10 @@
 // Durable timers. Port: ports/timers.ts.
-import type { DueTimer, Timers } from '@dormouse/ports';
+import type { DueTimer, Timers, TenantId } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
 interface TimerRow {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
   readonly timer: string;
   readonly due: number;

@@ -7,7 +7,7 @@
 //   A3. The commit, its inputs and its owed row are inserted in one transaction; unique keys refuse a second one.
 //       (schema S3)
 //   A4. An input is well-formed text: a lone surrogate would be one text in the log and another one in the index.
-import type { AppendOutcome } from '@dormouse/ports';
+import type { AppendOutcome, TenantId } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
 import type { AppendRow } from './write-operation.ts';
 
@@ -16,7 +16,7 @@ export interface CommitAppender {
   /** The transaction was rolled back: the remembered heads are wrong. (A1) */
   forget(): void;
   /** The log of this thread is deleted. */
-  forgetThread(tenant: string, thread: string): void;
+  forgetThread(tenant: TenantId, thread: string): void;
 }
 
 interface Head {
@@ -44,7 +44,7 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
   let young = new Map<string, Head>();
   let old = new Map<string, Head>();
 
-  function headOf(tenant: string, thread: string): Head {
+  function headOf(tenant: TenantId, thread: string): Head {
     const key = keyOf(tenant, thread);
     const known = young.get(key);
     if (known) return known;
@@ -57,7 +57,7 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
     return head;
   }
 
-  function loadHead(tenant: string, thread: string): Head {
+  function loadHead(tenant: TenantId, thread: string): Head {
     const found = findNumber.get(tenant, thread);
     if (found === undefined) return { number: Number(insertNumber.run(tenant, thread).lastInsertRowid), version: 0 };
     const number = Number(found['number']);
@@ -91,4 +91,4 @@ export function createCommitAppender(database: DatabaseSync, headsMax = headsMax
   };
 }
 
-const keyOf = (tenant: string, thread: string): string => `${tenant} ${thread}`;
+const keyOf = (tenant: TenantId, thread: string): string => `${tenant} ${thread}`;

@@ -7,6 +7,7 @@
 //       deleted thread is a conflict, or the first commit of a thread that the next call deletes. (append-commit A1)
 //   D3. A call deletes at most `commitsAtOnce` commits, the oldest of each thread first, and then the numbers of those
 //       threads that have none left: other writes wait for one call at most.
+import type { TenantId } from '@dormouse/ports';
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitAppender } from './append-commit.ts';
 
@@ -28,7 +29,7 @@ interface NumberedThread {
  * Deletes logs of these threads, or of any of the tenant's when there is no list. Answers how many rows it has deleted;
  * 0 when none of them has a log any more.
  */
-export type EraseThreads = (tenant: string, threads: readonly string[] | null) => number;
+export type EraseThreads = (tenant: TenantId, threads: readonly string[] | null) => number;
 
 export function createEraseThreads(database: DatabaseSync, appender: CommitAppender): EraseThreads {
   const ofTenant = database.prepare(
@@ -38,7 +39,7 @@ export function createEraseThreads(database: DatabaseSync, appender: CommitAppen
     'SELECT number, thread FROM thread_numbers WHERE tenant = ? AND thread IN (SELECT value FROM json_each(?)) ' +
       `ORDER BY number LIMIT ${threadsAtOnce}`,
   );
-  const numberedThreads = (tenant: string, threads: readonly string[] | null): readonly NumberedThread[] =>
+  const numberedThreads = (tenant: TenantId, threads: readonly string[] | null): readonly NumberedThread[] =>
     (threads === null ? ofTenant.all(tenant) : named.all(tenant, JSON.stringify(threads))).map((row) => ({
       ...{ number: Number(row['number']), thread: String(row['thread']) },
     }));

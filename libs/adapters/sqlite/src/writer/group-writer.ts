@@ -11,7 +11,7 @@
 //   G4. If the writer thread dies, the process ends.
 //   G5. In a group of appends each has its own answer, an outcome or its failure; the call rejects only if all failed.
 //       (thread-log L8)
-import type { Append, AppendAnswer } from '@dormouse/ports';
+import type { Append, AppendAnswer, TenantId } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel } from 'node:worker_threads';
 import { createAnswerQueue } from './answer-queue.ts';
@@ -57,7 +57,7 @@ export interface GroupWriter {
    * Deletes a part of the logs of these threads, null for all of the tenant's; answers how many rows, 0 when none is
    * left.
    */
-  eraseThreads(tenant: string, threads: readonly string[] | null): Promise<number>;
+  eraseThreads(tenant: TenantId, threads: readonly string[] | null): Promise<number>;
   /** Empties the write-ahead log, and writes the file anew before, if asked; false when that cannot be done now. */
   scrub(rebuilds: boolean): Promise<boolean>;
   counters(): WriterCounters;

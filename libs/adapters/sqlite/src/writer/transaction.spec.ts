@@ -1,4 +1,5 @@
 // Transactions without the writer's thread: on one processor that thread opens none ahead.
+import { tenantId } from '@dormouse/ports';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +35,7 @@ function row(
   body: string | null = '{}',
   name: string = `${thread}-${version}`,
 ): AppendRow {
-  return [true, 'acme', thread, version, 1, [name], 1, name, null, null, '', 'hash', body as string];
+  return [true, tenantId('acme'), thread, version, 1, [name], 1, name, null, null, '', 'hash', body as string];
 }
 
 const faulty: RowsOperation = { do: 'rows', sql: 'INSERT INTO nowhere VALUES (1)', rows: [[]] };

@@ -1,6 +1,6 @@
 // The messages between the event loop and the writer's thread. Types only: nothing here runs. The most frequent ones
 // are tuples: names of members would be serialised with every commit.
-import type { AppendOutcome } from '@dormouse/ports';
+import type { AppendOutcome, TenantId } from '@dormouse/ports';
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
 import type { SqliteFailure } from '../file/sqlite-failure.ts';
@@ -13,7 +13,7 @@ export interface Statement {
 /** Stores one commit, its inputs, and its owed row. */
 export type AppendRow = readonly [
   owes: boolean,
-  tenant: string,
+  tenant: TenantId,
   thread: string,
   version: number,
   count: number,
@@ -61,7 +61,7 @@ export interface ScrubOperation {
 /** Deletes logs of threads of a tenant. Answers the number of rows deleted; 0 when there is none left. */
 export interface EraseOperation {
   readonly do: 'erase';
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Null for all of the tenant's. */
   readonly threads: readonly string[] | null;
 }

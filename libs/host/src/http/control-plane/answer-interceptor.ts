@@ -4,7 +4,7 @@
 // Invariants:
 //   R1. What the audit records of an operation is durable before its answer is written, and before it is kept for its
 //       idempotency key. An audit that cannot be written is a 503: sent again with its key, the request is done again.
-import { Fault, type KeptAnswer } from '@dormouse/ports';
+import { Fault, type KeptAnswer, parseTenantId, platformTenant, type TenantId } from '@dormouse/ports';
 import type { AuditAction, Ingress } from '@dormouse/runtime';
 import { type CallHandler, type ExecutionContext, type NestInterceptor, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
@@ -12,7 +12,6 @@ import { Readable } from 'node:stream';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
 import type { Audited, Operation } from '../../api/operation.ts';
 import { type ApiRequest, idempotencyKeyOf, operationOf, paramsOf, pathOf } from '../data-plane/call.ts';
-import { platformTenant } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import type { Reply } from '../data-plane/reply.ts';
 
@@ -47,11 +46,9 @@ export class AnswerInterceptor implements NestInterceptor {
     const action = actionOf(audit, request);
     if (action === null) return;
     const target = targetOf(audit, request, answer);
-    // What the platform does to a tenant is in that tenant's audit.
-    const tenant = caller.tenant === platformTenant ? (target ?? caller.tenant) : caller.tenant;
     await this.ingress.audit.record({
       ...caller.by,
-      tenant,
+      tenant: concernedTenant(caller.tenant, target),
       action,
       target,
       outcome: 'done',
@@ -77,6 +74,12 @@ export class AnswerInterceptor implements NestInterceptor {
     const again: Reply = { status: answer.status, json: answer.body === '' ? null : answer.body };
     return write(reply, located(operation, request, again));
   }
+}
+
+/** What the platform does to a tenant is in that tenant's audit. */
+function concernedTenant(tenant: TenantId, target: string | null): TenantId {
+  const managed = tenant === platformTenant && target !== null ? parseTenantId(target) : null;
+  return managed ?? tenant;
 }
 
 function kept(reply: Reply): KeptAnswer {

@@ -1,10 +1,11 @@
+import { parseTenantId, tenantId, type TenantId } from '@dormouse/ports';
 import { apiCodec, type Ingress, type TenantChanges } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
 import { tenantOperations } from '../../api/tenants.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
-import { unwrap } from '../problems/problem.ts';
+import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { INGRESS } from './tokens.ts';
 
 type Operations = typeof tenantOperations;
@@ -19,7 +20,7 @@ export class TenantController {
 
   @Operate(tenantOperations.create)
   async create(@OperationCall() { body: { id, ...given } }: Call<Operations['create']>): Promise<Reply> {
-    return reply(201, unwrap(await this.ingress.tenants.create(id, changesOf(given))));
+    return reply(201, unwrap(await this.ingress.tenants.create(tenantId(id), changesOf(given))));
   }
 
   @Operate(tenantOperations.list)
@@ -29,18 +30,25 @@ export class TenantController {
 
   @Operate(tenantOperations.get)
   async get(@OperationCall() { params }: Call<Operations['get']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.tenants.get(params.id)));
+    return reply(200, unwrap(await this.ingress.tenants.get(idOf(params))));
   }
 
   @Operate(tenantOperations.patch)
   async patch(@OperationCall() { params, body }: Call<Operations['patch']>): Promise<Reply> {
-    return reply(200, unwrap(await this.ingress.tenants.change(params.id, changesOf(body))));
+    return reply(200, unwrap(await this.ingress.tenants.change(idOf(params), changesOf(body))));
   }
 
   @Operate(tenantOperations.remove)
   async remove(@OperationCall() { params }: Call<Operations['remove']>): Promise<Reply> {
-    return reply(202, unwrap(await this.ingress.tenants.remove(params.id)));
+    return reply(202, unwrap(await this.ingress.tenants.remove(idOf(params))));
   }
+}
+
+/** @throws HttpProblem NOT_FOUND for a text that is no tenant's id */
+function idOf({ id }: { readonly id: string }): TenantId {
+  const parsed = parseTenantId(id);
+  if (parsed === null) throw new HttpProblem('NOT_FOUND', 'There is no such tenant.');
+  return parsed;
 }
 
 /** The body was checked against its schema. */

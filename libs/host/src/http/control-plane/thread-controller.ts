@@ -1,4 +1,4 @@
-import type { ThreadFilter } from '@dormouse/ports';
+import type { ThreadFilter, TenantId } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
@@ -100,7 +100,7 @@ export class ThreadController {
   }
 
   /** Rows have the name; one that no agent has finds nothing by itself. */
-  private async agentName(tenant: string, nameOrId: string | undefined): Promise<string | undefined> {
+  private async agentName(tenant: TenantId, nameOrId: string | undefined): Promise<string | undefined> {
     if (nameOrId === undefined) return undefined;
     const found = await this.ingress.agents.get(tenant, nameOrId);
     return found.ok ? found.value.name : nameOrId;

@@ -1,4 +1,4 @@
-import type { ToolServer } from '@dormouse/ports';
+import type { ToolServer, TenantId } from '@dormouse/ports';
 import { apiCodec, type Ingress, type ToolServerPatch } from '@dormouse/runtime';
 import { Controller, Headers, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
@@ -85,7 +85,7 @@ export class ToolServerController {
     return this.change(tenant, params.name, { paused: false }, match);
   }
 
-  private async change(tenant: string, name: string, patch: ToolServerPatch, match?: string): Promise<Reply> {
+  private async change(tenant: TenantId, name: string, patch: ToolServerPatch, match?: string): Promise<Reply> {
     const holds = ifMatch(match, etagOfServer);
     return changedReply(unwrap(await this.ingress.toolServers.patch(tenant, name, patch, holds)));
   }

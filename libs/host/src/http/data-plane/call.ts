@@ -1,6 +1,6 @@
 // One request to one operation, as passed to its handler: the caller, the route, and validated values.
 import { pointerTo } from '@dormouse/json';
-import { Fault } from '@dormouse/ports';
+import { Fault, type TenantId } from '@dormouse/ports';
 import type { RequestOrigin } from '@dormouse/runtime';
 import {
   createParamDecorator,
@@ -27,7 +27,7 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   : never;
 
 export interface Call<Described extends Operation = Operation> {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly caller: Caller;
   readonly params: Readonly<Record<ParameterOf<Described['path']>, string>>;
   readonly query: Parsed<Described['query']>;
@@ -86,7 +86,7 @@ export function paramsOf(request: FastifyRequest): Readonly<Record<string, strin
 /** The part of a request that its handlers read; Fastify's is one. */
 export type PlainRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'query'>;
 
-export function originOf(tenant: string, request: PlainRequest): RequestOrigin {
+export function originOf(tenant: TenantId, request: PlainRequest): RequestOrigin {
   return { tenant, method: request.method, path: pathOf(request.url), idempotencyKey: idempotencyKeyOf(request) };
 }
 

@@ -6,11 +6,13 @@ import type { AuditEntry, IdentityTokens, ThreadGrant } from '@dormouse/runtime'
 import { describe, expect, it, vi } from 'vitest';
 import { admin, answerer, talker, threadReader } from '../../api/operation.ts';
 import { createManualClock } from '@dormouse/adapter-memory';
-import { Fault, newTenant, type TenantRecord } from '@dormouse/ports';
+import { Fault, newTenant, type TenantRecord, tenantId, type TenantId } from '@dormouse/ports';
 import { type Caller, createDoorkeeper, mayOpen } from './caller.ts';
 import { createTenantOrigins } from './tenant-origins.ts';
 import { parseAllowedOrigins } from './allowed-origins.ts';
 import { HttpProblem } from '../problems/problem.ts';
+
+const acme = tenantId('acme');
 
 const clock = createManualClock();
 /** The record of the tenant of all keys here. */
@@ -20,7 +22,7 @@ const settings = { hosts: new Set(['api.example']), gate: { pass: () => Promise.
 
 const record: ApiKey = {
   id: 'key_1',
-  tenant: 'acme',
+  tenant: acme,
   name: 'ci',
   keySha256: '',
   scopes: ['read'],
@@ -29,7 +31,7 @@ const record: ApiKey = {
 };
 const open = 'ab'.repeat(32);
 const grant: ThreadGrant = {
-  ...{ tenant: 'acme', thread: 'thr_1', family: null, can: ['read'], userId: 'ann' },
+  ...{ tenant: acme, thread: 'thr_1', family: null, can: ['read'], userId: 'ann' },
   ...{ id: 'tok_1', expiresAt: 9e12 },
 };
 const audited: AuditEntry[] = [];
@@ -39,7 +41,7 @@ const ingress = {
     look: (key: string) =>
       Promise.resolve({
         key: key === 'right' ? record : null,
-        ended: key === 'ended' ? ({ tenant: 'acme', id: 'key_0', outcome: 'revoked' } as const) : null,
+        ended: key === 'ended' ? ({ tenant: acme, id: 'key_0', outcome: 'revoked' } as const) : null,
       }),
     create: () => Promise.reject(new Error()),
     ensure: () => Promise.reject(new Error()),
@@ -61,7 +63,7 @@ const ingress = {
       Promise.resolve(
         secret === open
           ? {
-              tenant: 'acme',
+              tenant: acme,
               name: 'laptop',
               scopes: ['read'] as const,
               agents: null,
@@ -243,13 +245,13 @@ describe('an origin elsewhere', () => {
 });
 
 describe('what a caller may', () => {
-  const credential = { tenant: 'acme', grant: null, keys: [] };
+  const credential = { tenant: acme, grant: null, keys: [] };
   const key: Caller = {
-    ...{ tenant: 'acme', name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null, agents: null },
+    ...{ tenant: acme, name: 'ci', scopes: ['read', 'threads:write'], rate: {}, only: null, agents: null },
     ...{ credential, by },
   };
   const token: Caller = {
-    tenant: 'acme',
+    tenant: acme,
     name: 'ann',
     scopes: [],
     rate: {},
@@ -304,17 +306,17 @@ describe('a tenant, the platform and agents', () => {
   const asPlatform = { url: '/v1/tenants', headers: { authorization: 'Bearer platform-key' } };
 
   it.each(['suspended', 'deleting', 'deleted'] as const)('K7 lets nobody in for one that is %s', async (state) => {
-    standing = newTenant('acme', 0, { state });
+    standing = newTenant(acme, 0, { state });
     expect(await refusalOf(identified(right))).toContain('TENANT_SUSPENDED');
     expect(await refusalOf(identified({ authorization: 'Bearer dtt_right' }))).toContain('TENANT_SUSPENDED');
-    standing = newTenant('acme', 0);
+    standing = newTenant(acme, 0);
     expect(await refusalOf(identified(right))).toBeNull();
     standing = null;
   });
 
   it('K7 lets pages of an origin in for the tenant that lists it, and for no other', async () => {
     const origin = 'https://app.acme.example';
-    const owner = newTenant('acme', 0, { origins: [origin] });
+    const owner = newTenant(acme, 0, { origins: [origin] });
     const tenants = { list: async () => ({ data: [owner], nextCursor: null }) };
     const origins = createTenantOrigins(parseAllowedOrigins('').origins, { tenants, clock });
     const open = createDoorkeeper(ingress, { ...settings, origins });
@@ -324,7 +326,7 @@ describe('a tenant, the platform and agents', () => {
     const asked = { url: '/v1/agents', headers: { ...right, origin } };
     standing = owner;
     expect(await refusalOf(open.identify(asked))).toBeNull();
-    standing = newTenant('acme', 0);
+    standing = newTenant(acme, 0);
     expect(await refusalOf(open.identify(asked))).toContain('DORMOUSE_ALLOWED_ORIGINS');
     standing = null;
   });
@@ -342,19 +344,19 @@ describe('a tenant, the platform and agents', () => {
 
   it('K10 gives what concerns the installation to keys of its own tenant only', async () => {
     const whole = { ...admin, ofInstallation: true } as const;
-    const of = (tenant: string): Caller => ({
+    const of = (tenant: TenantId): Caller => ({
       ...{ tenant, name: 'ops', scopes: ['tenant:admin'], rate: {}, only: null, agents: null },
       credential: { tenant, grant: null, keys: [] },
       by,
     });
-    expect(await refusalOf(door.authorize(of('local'), whole, undefined))).toBeNull();
-    expect(await refusalOf(door.authorize(of('acme'), whole, undefined))).toContain('FORBIDDEN This is about');
+    expect(await refusalOf(door.authorize(of(tenantId('local')), whole, undefined))).toBeNull();
+    expect(await refusalOf(door.authorize(of(acme), whole, undefined))).toContain('FORBIDDEN This is about');
   });
 
   it('K9 finds threads of its agents only, for a key for some', async () => {
-    const credential = { tenant: 'acme', grant: null, keys: [] };
+    const credential = { tenant: acme, grant: null, keys: [] };
     const key: Caller = {
-      ...{ tenant: 'acme', name: 'ci', scopes: ['tenant:admin'], rate: {}, only: null, agents: ['support'] },
+      ...{ tenant: acme, name: 'ci', scopes: ['tenant:admin'], rate: {}, only: null, agents: ['support'] },
       ...{ credential, by },
     };
     for (const access of [threadReader, talker, answerer, admin]) {
@@ -389,8 +391,8 @@ describe('a dependency that fails', () => {
     ['agents of threads', { agentOf: away }, { only: null, agents: ['support'] }],
   ] as const)('K2 opens no thread: %s', async (_what, failing, more) => {
     const closed = createDoorkeeper({ ...ingress, ...failing }, settings);
-    const credential = { tenant: 'acme', grant: null, keys: [] };
-    const caller: Caller = { ...{ tenant: 'acme', name: 'x', scopes: ['read'], rate: {}, credential, by }, ...more };
+    const credential = { tenant: acme, grant: null, keys: [] };
+    const caller: Caller = { ...{ tenant: acme, name: 'x', scopes: ['read'], rate: {}, credential, by }, ...more };
     await expect(closed.authorize(caller, threadReader, 'thr_1')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
@@ -406,19 +408,19 @@ describe('a dependency that fails', () => {
 
 describe('a token of the identity provider', () => {
   const reading = {
-    good: { tenant: 'acme', subject: 'sub-1', userId: 'ann', scopes: ['read'], expiresAt: 9e12 },
-    elsewhere: { tenant: 'nowhere', subject: 'sub-1', userId: null, scopes: ['read'], expiresAt: 9e12 },
+    good: { tenant: acme, subject: 'sub-1', userId: 'ann', scopes: ['read'], expiresAt: 9e12 },
+    elsewhere: { tenant: tenantId('nowhere'), subject: 'sub-1', userId: null, scopes: ['read'], expiresAt: 9e12 },
   } as const;
   const identities: IdentityTokens = {
     isOne: (credential) => credential.startsWith('jwt-'),
     read: async (token) => {
-      const refused = { tenant: 'acme', subject: 'sub-1', why: 'expired' } as const;
+      const refused = { tenant: acme, subject: 'sub-1', why: 'expired' } as const;
       if (token === 'jwt-expired') return { identity: null, refused };
       const identity = token === 'jwt-good' ? reading.good : token === 'jwt-elsewhere' ? reading.elsewhere : null;
       return { identity, refused: null };
     },
   };
-  const ofTenant = async (tenant: string) => (tenant === 'acme' ? (standing ?? newTenant('acme', 0)) : null);
+  const ofTenant = async (tenant: string) => (tenant === 'acme' ? (standing ?? newTenant(acme, 0)) : null);
   const records = { ...ingress.tenantRecords, of: ofTenant };
   const open = createDoorkeeper({ ...ingress, tenantRecords: records }, { ...settings, identities });
   const asked = (token: string) =>
@@ -446,7 +448,7 @@ describe('a token of the identity provider', () => {
   });
 
   it('K7 has no caller while its tenant is suspended', async () => {
-    standing = newTenant('acme', 0, { state: 'suspended' });
+    standing = newTenant(acme, 0, { state: 'suspended' });
     await expect(asked('jwt-good')).rejects.toMatchObject({ code: 'TENANT_SUSPENDED' });
     standing = null;
   });

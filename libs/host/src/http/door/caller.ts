@@ -22,7 +22,7 @@
 //       by its hash: neither the work nor the answer tells how much of it is right. (api-keys A7)
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ApiKey, localTenant, type Scope } from '@dormouse/ports';
+import { type ApiKey, localTenant, platformTenant, type Scope, type TenantId } from '@dormouse/ports';
 import {
   type Credential,
   hasScope,
@@ -41,7 +41,7 @@ import { noTenantOrigins, type TenantOrigins } from './tenant-origins.ts';
 import type { RateGate, RateHeaders } from './rate-gate.ts';
 
 export interface Caller {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** For the record of a decision: the key's name, or the token's user. */
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -60,9 +60,6 @@ export interface Caller {
 }
 
 type KnownCaller = Omit<Caller, 'rate' | 'by'> & { readonly actor: string };
-
-/** Stands for the tenant of the platform key: no tenant can have this id. */
-export const platformTenant = '*platform';
 
 export interface Doorkeeper {
   /** @throws HttpProblem FORBIDDEN when the request came through a name that is not ours. (K3) */

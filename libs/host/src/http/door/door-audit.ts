@@ -4,6 +4,7 @@
 //   A1. A refusal stays a refusal where the audit cannot be written.
 //   A2. The use of a key that has ended is recorded once in `notedMs`, and so is that of a subject's token that is
 //       refused; a credential that was never a key leaves no row, because it has no tenant.
+import type { TenantId } from '@dormouse/ports';
 import type { AuditEntry, EndedKey, Ingress, RefusedIdentity, Requester } from '@dormouse/runtime';
 
 const notedMs = 60_000;
@@ -17,7 +18,7 @@ export interface RequestSource {
 }
 
 export interface DoorAudit {
-  forbidden(tenant: string, by: Requester, why: string): Promise<void>;
+  forbidden(tenant: TenantId, by: Requester, why: string): Promise<void>;
   ended(key: EndedKey, source: RequestSource): Promise<void>;
   /** A token of the identity provider, signed by it and not accepted. */
   refused(identity: RefusedIdentity, source: RequestSource): Promise<void>;

@@ -1,5 +1,5 @@
 // A tenant goes no faster than its share: asked once per request, when the tenant is known. R43
-import type { RateLimit, RateLimits, RateVerdict } from '@dormouse/ports';
+import type { RateLimit, RateLimits, RateVerdict, TenantId } from '@dormouse/ports';
 import { HttpProblem } from '../problems/problem.ts';
 
 /** Header names and values of the draft standard: RateLimit-Policy and RateLimit. */
@@ -7,7 +7,7 @@ export type RateHeaders = Readonly<Record<string, string>>;
 
 export interface RateGate {
   /** `quota`: the tenant's own requests per second, a bucket of that size. @throws HttpProblem RATE_LIMITED */
-  pass(tenant: string, quota?: number): Promise<RateHeaders>;
+  pass(tenant: TenantId, quota?: number): Promise<RateHeaders>;
 }
 
 /** A burst of two seconds. */
@@ -25,7 +25,7 @@ export function createRateGate(limits: RateLimits, limit: RateLimit | null): Rat
   };
 }
 
-async function take(limits: RateLimits, tenant: string, limit: RateLimit): Promise<RateHeaders> {
+async function take(limits: RateLimits, tenant: TenantId, limit: RateLimit): Promise<RateHeaders> {
   const verdict = await limits.take(tenant, 'api', limit);
   const headers = headersOf(limit, verdict);
   if (verdict.allowed) return headers;

@@ -9,7 +9,14 @@
 //   S5. The span of a request about a thread names it, also where the request is refused before the thread is looked
 //       up; what is no id of a thread is in no span.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type InputBus, parseTraceparent, type SpanContext, type ThreadKey, traceparentOf } from '@dormouse/ports';
+import {
+  type InputBus,
+  parseTraceparent,
+  type SpanContext,
+  type ThreadKey,
+  traceparentOf,
+  type TenantId,
+} from '@dormouse/ports';
 import { attribute, callbackContext, newSpanId, newTraceId, threadAttributes, type Tracing } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { routeOf } from './route-name.ts';
@@ -26,7 +33,7 @@ interface RequestTrace {
 }
 
 /** Once its caller has been admitted. */
-export type KnownRequest = FastifyRequest & { readonly caller?: { readonly tenant: string } };
+export type KnownRequest = FastifyRequest & { readonly caller?: { readonly tenant: TenantId } };
 
 const current = new AsyncLocalStorage<RequestTrace>();
 const traces = new WeakMap<FastifyRequest, RequestTrace>();

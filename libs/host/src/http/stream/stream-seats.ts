@@ -4,13 +4,13 @@
 //   E2. A tenant has at most `streams_max` streams open, including those that are being opened: in one process a seat
 //       is taken in the step that counts the seats, and released however the stream ends. What other processes have
 //       opened within the last seconds is not counted yet. (tenant-limits Q3)
-import type { Metrics } from '@dormouse/ports';
+import type { Metrics, TenantId } from '@dormouse/ports';
 import type { TenantLimits } from '@dormouse/runtime';
 import { HttpProblem } from '../problems/problem.ts';
 
 export interface StreamSeats {
   /** Runs `use` in a seat of the tenant. @throws HttpProblem RATE_LIMITED */
-  seated<Result>(tenant: string, use: () => Promise<Result>): Promise<Result>;
+  seated<Result>(tenant: TenantId, use: () => Promise<Result>): Promise<Result>;
 }
 
 const retryAfterMs = 5_000;
@@ -24,7 +24,7 @@ export function createStreamSeats(
     report([...seats.values()].reduce((sum, taken) => sum + taken, 0));
   });
 
-  function set(tenant: string, taken: number): void {
+  function set(tenant: TenantId, taken: number): void {
     if (taken > 0) seats.set(tenant, taken);
     else seats.delete(tenant);
     limits.streamsHere(tenant, taken);

@@ -8,6 +8,7 @@
 //   W4. A reader is held by one holder at a time, until its time is over or it lets it go; only the holder moves the
 //       place. Counting a change up makes the reader, if there is none, at the place that is given.
 //   W5. Removing an endpoint removes its deliveries; removing a reader fails when a change was counted meanwhile.
+import type { TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from '../../registry/registry.ts';
 
 /** What an endpoint may ask for. */
@@ -43,7 +44,7 @@ export interface WebhookProblem {
 }
 
 export interface Webhook {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly url: string;
   readonly events: readonly WebhookEvent[];
@@ -82,7 +83,7 @@ export const deliveryStates = ['pending', 'delivered', 'failed', 'aborted'] as c
 export type DeliveryState = (typeof deliveryStates)[number];
 
 export interface WebhookDelivery {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Id of its endpoint. */
   readonly webhook: string;
   /** Sorts by the time of its event. */
@@ -117,7 +118,7 @@ export interface EndpointDue {
 
 /** How far the log of a tenant was read for its endpoints. */
 export interface WebhookReader {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Of the tenant's log (tenant-log.ts). */
   readonly place: string;
   /** Counts changes that its holder must know of: of endpoints, and of deliveries that were begun again. */
@@ -129,14 +130,14 @@ export interface WebhookReader {
 export interface Webhooks {
   /** False when the id is taken. Resolves when durable, as all that writes here. */
   insert(webhook: Webhook): Promise<boolean>;
-  get(tenant: string, id: string): Promise<Webhook | null>;
+  get(tenant: TenantId, id: string): Promise<Webhook | null>;
   /** By id, oldest first. */
-  list(tenant: string, page: PageRequest): Promise<Page<Webhook>>;
-  count(tenant: string): Promise<number>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<Webhook>>;
+  count(tenant: TenantId): Promise<number>;
   /** Only where `seen` is what is stored; false otherwise. (W1) */
   replace(webhook: Webhook, seen: Webhook): Promise<boolean>;
   /** False when there is none. (W5) */
-  remove(tenant: string, id: string): Promise<boolean>;
+  remove(tenant: TenantId, id: string): Promise<boolean>;
 }
 
 export interface WebhookDeliveries {
@@ -144,37 +145,37 @@ export interface WebhookDeliveries {
   insert(deliveries: readonly WebhookDelivery[]): Promise<number>;
   get(name: DeliveryName): Promise<WebhookDelivery | null>;
   /** Newest first. */
-  list(tenant: string, webhook: string, page: PageRequest): Promise<Page<WebhookDelivery>>;
+  list(tenant: TenantId, webhook: string, page: PageRequest): Promise<Page<WebhookDelivery>>;
   /** Those that wait and are due, in the order of their times. */
-  due(tenant: string, webhook: string, now: number, limit: number): Promise<readonly WebhookDelivery[]>;
+  due(tenant: TenantId, webhook: string, now: number, limit: number): Promise<readonly WebhookDelivery[]>;
   /** The earliest that waits, of each endpoint that has one. */
-  waiting(tenant: string): Promise<readonly EndpointDue[]>;
+  waiting(tenant: TenantId): Promise<readonly EndpointDue[]>;
   /** Adds the attempt to what was seen; false when it is another matter by now. (W3) */
   record(seen: WebhookDelivery, attempt: WebhookAttempt, outcome: AttemptOutcome): Promise<boolean>;
   /** Begins it again, due at a time; one that waits is due then, and keeps its tries. False when it is not there. */
   again(name: DeliveryName, at: number): Promise<boolean>;
   /** Begins all again that failed or were aborted, and were made at `since` or later. Answers how many. */
-  recover(tenant: string, webhook: string, since: number, at: number): Promise<number>;
+  recover(tenant: TenantId, webhook: string, since: number, at: number): Promise<number>;
   /** All that wait have failed. Answers how many. */
-  fail(tenant: string, webhook: string): Promise<number>;
+  fail(tenant: TenantId, webhook: string): Promise<number>;
 }
 
 export interface WebhookReaders {
   /**
    * Counts a change up. A reader that is not there is made at the place; null makes none, and answers false. (W4)
    */
-  changed(tenant: string, place: string | null): Promise<boolean>;
+  changed(tenant: TenantId, place: string | null): Promise<boolean>;
   /** All of the installation, by tenant, behind `after`. */
-  list(after: string | null, limit: number): Promise<readonly WebhookReader[]>;
-  get(tenant: string): Promise<WebhookReader | null>;
+  list(after: TenantId | null, limit: number): Promise<readonly WebhookReader[]>;
+  get(tenant: TenantId): Promise<WebhookReader | null>;
   /** Takes it, or takes it for longer. False when another holds it, or it is not there. */
-  hold(tenant: string, holder: string, now: number, until: number): Promise<boolean>;
+  hold(tenant: TenantId, holder: string, now: number, until: number): Promise<boolean>;
   /** Holds all that the holder has until another time. */
   renew(holder: string, until: number): Promise<void>;
   /** Lets go of all that the holder has. */
   release(holder: string): Promise<void>;
   /** False when the holder does not hold it. */
-  advance(tenant: string, holder: string, place: string): Promise<boolean>;
+  advance(tenant: TenantId, holder: string, place: string): Promise<boolean>;
   /** False when changes were counted since. (W5) */
   remove(reader: Pick<WebhookReader, 'tenant' | 'changes'>): Promise<boolean>;
 }

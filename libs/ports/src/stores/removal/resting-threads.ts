@@ -6,6 +6,7 @@
 //       missing or come twice.
 //   Q2. Rows of earlier releases do not say whether their thread was forked: they are listed until that is set.
 //   Q3. A mark is durable when it is answered, and read with the row from then on. (thread-directory)
+import type { TenantId } from '@dormouse/thread';
 import type { ThreadStatus } from '../../log/thread-directory.ts';
 
 export interface RestingRoot {
@@ -24,17 +25,22 @@ export type RootsWanted = 'leaving' | { readonly before: number };
 
 export interface RestingThreads {
   /** Roots of families, the longest at rest first, behind one of them. (Q1) */
-  roots(tenant: string, wanted: RootsWanted, after: RestingRoot | null, limit: number): Promise<readonly RestingRoot[]>;
+  roots(
+    tenant: TenantId,
+    wanted: RootsWanted,
+    after: RestingRoot | null,
+    limit: number,
+  ): Promise<readonly RestingRoot[]>;
   /** Every thread of the family, by their ids, behind one of them. (Q1) */
-  family(tenant: string, family: string, after: string | null, limit: number): Promise<readonly RestingThread[]>;
+  family(tenant: TenantId, family: string, after: string | null, limit: number): Promise<readonly RestingThread[]>;
   /** Whether a thread of another family begins with the history of one of these. */
-  areForkedFrom(tenant: string, threads: readonly string[], family: string): Promise<boolean>;
+  areForkedFrom(tenant: TenantId, threads: readonly string[], family: string): Promise<boolean>;
   /** Threads that begin with the history of one of these. */
-  forksOf(tenant: string, threads: readonly string[]): Promise<readonly string[]>;
+  forksOf(tenant: TenantId, threads: readonly string[]): Promise<readonly string[]>;
   /** Marks them; null takes the marks back. (Q3) */
-  leave(tenant: string, threads: readonly string[], at: number | null): Promise<void>;
+  leave(tenant: TenantId, threads: readonly string[], at: number | null): Promise<void>;
   /** Roots whose rows do not say whether they were forked. (Q2) */
-  unplaced(tenant: string, limit: number): Promise<readonly string[]>;
+  unplaced(tenant: TenantId, limit: number): Promise<readonly string[]>;
   /** What the thread was forked from; null for nothing. (Q2) */
-  place(tenant: string, thread: string, forkedFrom: string | null): Promise<void>;
+  place(tenant: TenantId, thread: string, forkedFrom: string | null): Promise<void>;
 }

@@ -11,6 +11,7 @@
 //       continued by the next call, and one that finds nothing answers 0 rows.
 //   R4. What a late writer brings for a removed thread reaches no other thread, and places of the tenant (tenant-log)
 //       stay good.
+import type { TenantId } from '@dormouse/thread';
 
 /** What is removed of each thread. (R2, R3) */
 export type Removal = 'copies' | 'everything';
@@ -23,5 +24,5 @@ export interface Removed {
 
 export interface ThreadRemover {
   /** Of any number of threads; resolves when their absence is durable. (R3) @throws Fault UNAVAILABLE */
-  remove(tenant: string, threads: readonly string[], what: Removal): Promise<Removed>;
+  remove(tenant: TenantId, threads: readonly string[], what: Removal): Promise<Removed>;
 }

@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { createManualClock } from '@dormouse/adapter-memory';
 import fc from 'fast-check';
 import { SignJWT } from 'jose/jwt/sign';
@@ -9,7 +10,7 @@ const clock = createManualClock();
 const signingKey = new Uint8Array(32).fill(3);
 const links = createAnswerLinks({ clock, signingKey });
 const about: Omit<AnswerLink, 'expiresAt'> = {
-  ...{ tenant: 'acme', thread: 'thr_1', id: 'lnk_1', choiceId: 'chc_1', argumentsHash: 'a'.repeat(64) },
+  ...{ tenant: tenantId('acme'), thread: 'thr_1', id: 'lnk_1', choiceId: 'chc_1', argumentsHash: 'a'.repeat(64) },
   ...{ for: 'ann', can: ['allow', 'deny'] },
 };
 const signed = async (changes: Partial<AnswerLink> = {}, ttlS = 60): Promise<string> =>

@@ -6,7 +6,7 @@
 //   Y2. One spelling per link: the package also reads signatures with padding, spaces or other spare bits.
 //   Y3. It names one tenant, one choice of one thread, the arguments that it was made for, whose it is, what may be
 //       answered, and when it ends; it can never be widened.
-import type { Clock, ThreadKey } from '@dormouse/ports';
+import type { Clock, ThreadKey, TenantId } from '@dormouse/ports';
 import { JOSEError, JWTExpired } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
@@ -43,7 +43,7 @@ const [alg, typ, issuer] = ['HS256', 'answer-link+jwt', 'dormouse'];
 
 /** Beside the registered ones: `sub` is the thread, `jti` the link's id. */
 interface Claims {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly choice: string;
   readonly shown: string;
   readonly for: string;

@@ -1,8 +1,9 @@
+import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../spec/ingress-stage.ts';
 import { allScopes, type Granting, type NewApiKey } from './api-keys.ts';
 
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const all: Granting = { scopes: allScopes, agents: null };
 const wanted: NewApiKey = { name: 'ci', scopes: ['read'], agents: null, expiresAt: null };
 const page = { limit: 10, cursor: null };
@@ -70,7 +71,7 @@ describe('an API key', () => {
     expect(await elsewhere.keys.authenticate(key)).not.toBeNull();
     expect((await at.ingress.keys.revoke(tenant, id)).ok).toBe(true);
     expect((await at.ingress.keys.revoke(tenant, id)).ok).toBe(true);
-    expect((await at.ingress.keys.revoke('other', id)).ok).toBe(false);
+    expect((await at.ingress.keys.revoke(tenantId('other'), id)).ok).toBe(false);
     expect(await at.ingress.keys.authenticate(key)).toBeNull();
     const revokedAt = at.clock.now();
     await at.clock.advance(999);

@@ -15,7 +15,7 @@
 //       for people, and no key is found by it.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
-import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope } from '@dormouse/ports';
+import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope, TenantId } from '@dormouse/ports';
 import { publicId, timeSortedName } from './client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';
@@ -61,7 +61,7 @@ export interface MadeKey {
 }
 
 export interface EndedKey {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   readonly outcome: 'revoked' | 'expired';
 }
@@ -79,16 +79,16 @@ export interface KeyApi {
   look(key: string): Promise<LookedUp>;
   /** The record with this hash, of a key or of what was derived from one; null when there is none in force. */
   inForce(keySha256: string): Promise<ApiKey | null>;
-  create(tenant: string, wanted: NewApiKey, by: Granting): Promise<Answered<MadeKey>>;
+  create(tenant: TenantId, wanted: NewApiKey, by: Granting): Promise<Answered<MadeKey>>;
   /** A successor of the key, which itself ends `overlapMs` from now. (A6) */
-  reroll(tenant: string, id: string, overlapMs: number, by: Granting): Promise<Answered<MadeKey>>;
-  list(tenant: string, page: PageRequest): Promise<ListPage<ShownKey>>;
+  reroll(tenant: TenantId, id: string, overlapMs: number, by: Granting): Promise<Answered<MadeKey>>;
+  list(tenant: TenantId, page: PageRequest): Promise<ListPage<ShownKey>>;
   /** The key stops working here at once, and everywhere within a second. */
-  revoke(tenant: string, id: string): Promise<Answered<null>>;
+  revoke(tenant: TenantId, id: string): Promise<Answered<null>>;
   /** What was derived from a key is over, as if it never was; false when another call was faster. */
-  discard(tenant: string, id: string): Promise<boolean>;
+  discard(tenant: TenantId, id: string): Promise<boolean>;
   /** Makes sure that this very key exists (the development key, the bootstrap key). */
-  ensure(tenant: string, name: string, key: string): Promise<void>;
+  ensure(tenant: TenantId, name: string, key: string): Promise<void>;
 }
 
 export function createKeyApi(deps: {
@@ -100,7 +100,7 @@ export function createKeyApi(deps: {
   const shared = createSharedReads<ApiKey | null>();
   const remembered = new Map<string, { readonly record: ApiKey; readonly until: number }>();
 
-  async function insert(tenant: string, wanted: NewApiKey, key: string): Promise<string> {
+  async function insert(tenant: TenantId, wanted: NewApiKey, key: string): Promise<string> {
     const now = clock.now();
     const id = publicId('key', timeSortedName(now, entropy.nonce()));
     const { name, scopes, agents, expiresAt } = wanted;
@@ -138,7 +138,7 @@ export function createKeyApi(deps: {
   }
 
   /** The key in a list of all; what was derived from one is none. (A3) */
-  async function ownKey(tenant: string, id: string): Promise<ApiKey | null> {
+  async function ownKey(tenant: TenantId, id: string): Promise<ApiKey | null> {
     return (await apiKeys.list(tenant)).find((key) => key.id === id && key.derived === undefined) ?? null;
   }
 
@@ -147,7 +147,7 @@ export function createKeyApi(deps: {
     for (const [hash, { record }] of remembered) if (record.id === id) remembered.delete(hash);
   }
 
-  async function revoke(tenant: string, id: string): Promise<Answered<null>> {
+  async function revoke(tenant: TenantId, id: string): Promise<Answered<null>> {
     if ((await ownKey(tenant, id)) === null) return notFound('key');
     await apiKeys.end(tenant, id, { revokedAt: clock.now() }); // once more is the same
     forget(id);

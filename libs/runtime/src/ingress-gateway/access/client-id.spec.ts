@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { createManualClock, createSeededEntropy } from '@dormouse/adapter-memory';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -5,7 +6,7 @@ import { inputIdOf, publicId, requestNames, type RequestOrigin, timeSortedName }
 
 const mint = () => requestNames({ clock: createManualClock(), entropy: createSeededEntropy(1) });
 const origin: RequestOrigin = {
-  tenant: 'acme',
+  tenant: tenantId('acme'),
   method: 'POST',
   path: '/v1/threads/thr_1/messages',
   idempotencyKey: 'key-1',
@@ -18,7 +19,7 @@ describe('ids of client requests', () => {
 
   it('differ when tenant, method, path or key differ', () => {
     const others = [
-      { tenant: 'other' },
+      { tenant: tenantId('other') },
       { method: 'PUT' },
       { path: '/v1/threads/thr_2/messages' },
       { idempotencyKey: 'key-2' },

@@ -6,12 +6,12 @@
 //   K2. Without one the id is ULID-like: ten characters of time, sixteen of randomness; it sorts by time.
 //   K3. The public ids of one request (`msg_`, `req_`, `thr_`) carry the same 26 characters as its input id `c:`.
 import { hash } from 'node:crypto';
-import type { Clock, Entropy } from '@dormouse/ports';
+import type { Clock, Entropy, TenantId } from '@dormouse/ports';
 import { ulid } from '../../log/ulid.ts';
 
 /** Where a request came in, and under which key, if any. */
 export interface RequestOrigin {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly method: string;
   /** The path without its query. */
   readonly path: string;

@@ -1,5 +1,5 @@
 import { settle } from '@dormouse/adapter-memory';
-import type { IdempotencyKeys } from '@dormouse/ports';
+import { tenantId, type IdempotencyKeys } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { key, stage } from '../spec/ingress-stage.ts';
 
@@ -66,7 +66,7 @@ describe('doing something once', () => {
     const { ingress } = stage();
     const answer = (body: string) => () => Promise.resolve({ status: 200, body });
     await ingress.once(request, answer('a'));
-    expect(await ingress.once({ ...request, tenant: 'other' }, answer('b'))).toMatchObject({
+    expect(await ingress.once({ ...request, tenant: tenantId('other') }, answer('b'))).toMatchObject({
       value: { answer: { body: 'b' } },
     });
     expect(await ingress.once({ ...request, route: 'POST /v1/agents' }, answer('c'))).toMatchObject({

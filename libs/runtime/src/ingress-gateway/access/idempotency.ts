@@ -8,7 +8,7 @@
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
 //   P5. One whose master key was removed since is not shown again, and what was done is not done again.
 import { hash } from 'node:crypto';
-import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner } from '@dormouse/ports';
+import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner, TenantId } from '@dormouse/ports';
 import { unsealed } from '../../secrets/unsealed.ts';
 import { answered, type Answered, refused } from '../refusal.ts';
 
@@ -20,7 +20,7 @@ const renewEveryMs = 2_000;
 const sealedBefore = 'This Idempotency-Key was used before a rotation of keys: its first answer can be read no more.';
 
 export interface OnceRequest {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly route: string;
   readonly key: string;
   readonly body: string | Uint8Array;

@@ -7,7 +7,14 @@
 //       `unknownMsMax` counts as ended.
 //   V3. Nothing is looked up while nothing is watched.
 //   V4. What is watched ends within a second too when its tenant may not go on.
-import { type Clock, type RevokedTokens, type ThreadKey, type TokenName, tokensAtOnceMax } from '@dormouse/ports';
+import {
+  type Clock,
+  type RevokedTokens,
+  type ThreadKey,
+  type TokenName,
+  tokensAtOnceMax,
+  type TenantId,
+} from '@dormouse/ports';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import type { KeyApi } from './api-keys.ts';
 
@@ -26,7 +33,7 @@ export interface Ending extends ThreadKey {
 
 /** What a request came with. */
 export interface Credential {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Of a thread token; null for a key or a session. */
   readonly grant: Ending | null;
   /** SHA-256 of what must be in force beside the grant: the key; the session, and its key. */
@@ -49,7 +56,7 @@ export interface Revocations {
 }
 
 interface Watched {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly token: TokenName | null;
   readonly keys: readonly string[];
   readonly ended: AbortController;
@@ -158,10 +165,10 @@ const tokenOf = (grant: Ending | null): TokenName | null =>
   grant === null || grant.id === null ? null : { tenant: grant.tenant, thread: grant.thread, id: grant.id };
 
 /** Those that do not hold, each asked once. */
-async function without(
-  names: readonly string[],
-  holds: (name: string) => Promise<boolean>,
-): Promise<ReadonlySet<string>> {
+async function without<Name>(
+  names: readonly Name[],
+  holds: (name: Name) => Promise<boolean>,
+): Promise<ReadonlySet<Name>> {
   const unique = [...new Set(names)];
   const held = await Promise.all(unique.map(holds));
   return new Set(unique.filter((_, nth) => held[nth] === false));

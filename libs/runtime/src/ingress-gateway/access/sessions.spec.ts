@@ -1,9 +1,10 @@
+import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../spec/ingress-stage.ts';
 import { allScopes, type NewApiKey } from './api-keys.ts';
 import { codeTtlMs, sessionTtlMs } from './sessions.ts';
 
-const tenant = 'acme';
+const tenant = tenantId('acme');
 
 async function keyIn(
   { ingress }: Stage,

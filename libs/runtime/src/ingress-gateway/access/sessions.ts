@@ -7,7 +7,7 @@
 //   N3. Neither is stored: their SHA-256 is, beside those of the keys.
 //   N4. A key has at most `perKeyMax` sessions and as many codes; the oldest ends for one more, and expired ones are
 //       removed on the way.
-import type { ApiKey, ApiKeys, Clock, DerivedKey, Entropy, Scope } from '@dormouse/ports';
+import type { ApiKey, ApiKeys, Clock, DerivedKey, Entropy, Scope, TenantId } from '@dormouse/ports';
 import { type KeyApi, sha256 } from './api-keys.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 
@@ -16,7 +16,7 @@ export const codeTtlMs = 10 * 60_000;
 const perKeyMax = 100;
 
 export interface Session {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** Names of the agents whose threads it reaches, as its key; null for all. */
   readonly agents: readonly string[] | null;
   /** Id of its key. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createManualClock, createMemoryWorld, createSeededEntropy } from '@dormouse/adapter-memory';
-import type { ThreadRow } from '@dormouse/ports';
+import { tenantId, type ThreadRow } from '@dormouse/ports';
 import fc from 'fast-check';
 import { SignJWT } from 'jose/jwt/sign';
 import { UnsecuredJWT } from 'jose/jwt/unsecured';
@@ -17,6 +17,8 @@ import {
   type ThreadTokens,
   type WantedToken,
 } from './thread-token.ts';
+
+const acme = tenantId('acme');
 
 const clock = createManualClock();
 const signingKey = new Uint8Array(32).fill(3);
@@ -36,7 +38,7 @@ const process = (
   return { ...made, watch: (credential) => revocations.watch(credential) };
 };
 const tokens = process('one');
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: acme, thread: 'thr_1' };
 const wanted: WantedToken = { can: ['read'], userId: 'ann', ttlS: 60, scope: 'thread' };
 
 async function issue(
@@ -146,14 +148,14 @@ describe('thread tokens', () => {
 
   it('open their thread alone, or the family of the thread (O3)', async () => {
     const row = (thread: string, family: string, parent: string | null): ThreadRow => ({
-      ...{ tenant: 'acme', thread, family, parent, status: 'idle', agent: 'a', agentVersion: 1, userId: null },
+      ...{ tenant: acme, thread, family, parent, status: 'idle', agent: 'a', agentVersion: 1, userId: null },
       ...{ externalId: null, title: null, metadata: {}, createdAt: 1, updatedAt: 1, position: 1, opening: null },
     });
     const { directory } = world.ports('rows');
     await directory.insert(row('thr_root', 'thr_root', null));
     await directory.insert(row('thr_child', 'thr_root', 'thr_root'));
     await directory.insert(row('thr_other', 'thr_other', null));
-    const child = { tenant: 'acme', thread: 'thr_child' };
+    const child = { tenant: acme, thread: 'thr_child' };
     for (const [scope, opened] of [
       ['thread', ['thr_child']],
       ['family', ['thr_root', 'thr_child']],

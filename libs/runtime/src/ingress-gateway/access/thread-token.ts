@@ -9,7 +9,7 @@
 //   O4. A token that was revoked is refused by every process within a second. (revocations.ts)
 //   O5. Tokens of earlier releases have no id; they cannot be revoked, and end within a day.
 //   O6. A token ends at the latest with the key that has signed it. (token-keys.ts K1)
-import type { Clock, Entropy, ThreadKey } from '@dormouse/ports';
+import type { Clock, Entropy, ThreadKey, TenantId } from '@dormouse/ports';
 import { JOSEError } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
@@ -64,7 +64,7 @@ const [alg, typ, issuer] = ['HS256', 'thread+jwt', 'dormouse'];
 
 /** Beside the registered ones: `sub` is the thread, `jti` the token's id. */
 interface Claims {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly can: readonly ThreadAbility[];
   readonly user_id: string | null;
   /** Absent for a thread alone. */

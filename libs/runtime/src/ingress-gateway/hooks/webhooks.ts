@@ -24,6 +24,7 @@ import {
   type WebhookReaders,
   type Webhooks,
   type WebhookTransport,
+  type TenantId,
 } from '@dormouse/ports';
 import { hash } from 'node:crypto';
 import { publicId, timeSortedName } from '../access/client-id.ts';
@@ -41,18 +42,18 @@ export type ShownDelivery = Pick<WebhookDelivery, 'id' | 'event' | 'state' | 'cr
 
 export interface WebhookApi {
   /** The secret is shown this once. (W1) */
-  create(tenant: string, content: WebhookContent): Promise<Answered<ShownWebhook & { readonly secret: string }>>;
-  list(tenant: string, page: PageRequest): Promise<Page<ShownWebhook>>;
-  get(tenant: string, id: string): Promise<Answered<ShownWebhook>>;
-  change(tenant: string, id: string, patch: WebhookPatch): Promise<Answered<ShownWebhook>>;
-  remove(tenant: string, id: string): Promise<Answered<null>>;
+  create(tenant: TenantId, content: WebhookContent): Promise<Answered<ShownWebhook & { readonly secret: string }>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ShownWebhook>>;
+  get(tenant: TenantId, id: string): Promise<Answered<ShownWebhook>>;
+  change(tenant: TenantId, id: string, patch: WebhookPatch): Promise<Answered<ShownWebhook>>;
+  remove(tenant: TenantId, id: string): Promise<Answered<null>>;
   /** The secret before it signs too for a day. */
-  rotate(tenant: string, id: string): Promise<Answered<{ readonly secret: string }>>;
-  test(tenant: string, id: string): Promise<Answered<{ readonly id: string }>>;
-  deliveries(tenant: string, id: string, page: PageRequest): Promise<Answered<Page<ShownDelivery>>>;
-  redeliver(tenant: string, id: string, delivery: string): Promise<Answered<{ readonly id: string }>>;
+  rotate(tenant: TenantId, id: string): Promise<Answered<{ readonly secret: string }>>;
+  test(tenant: TenantId, id: string): Promise<Answered<{ readonly id: string }>>;
+  deliveries(tenant: TenantId, id: string, page: PageRequest): Promise<Answered<Page<ShownDelivery>>>;
+  redeliver(tenant: TenantId, id: string, delivery: string): Promise<Answered<{ readonly id: string }>>;
   /** Sends again what failed or was aborted and was made at `since` or later. */
-  recover(tenant: string, id: string, since: number): Promise<Answered<{ readonly matched: number }>>;
+  recover(tenant: TenantId, id: string, since: number): Promise<Answered<{ readonly matched: number }>>;
 }
 
 export interface WebhookPorts {
@@ -76,12 +77,12 @@ export function createWebhookApi(ports: WebhookPorts): WebhookApi {
   const { webhooks, webhookDeliveries: deliveries, webhookReaders: readers, sealer, clock, entropy } = ports;
 
   /** (W3) */
-  async function counted(tenant: string): Promise<void> {
+  async function counted(tenant: TenantId): Promise<void> {
     if (!(await readers.changed(tenant, null))) await readers.changed(tenant, await ports.tenantLog.end(tenant));
   }
 
   /** Where it could never be called, why. (W2) */
-  async function refusalOf(url: string, tenant: string): Promise<Answered<never> | null> {
+  async function refusalOf(url: string, tenant: TenantId): Promise<Answered<never> | null> {
     const verdict = await ports.webhookTransport.judge(url, tenant);
     if (verdict.ok) return null;
     return invalid([{ pointer: '/url', detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }]);
@@ -89,7 +90,7 @@ export function createWebhookApi(ports: WebhookPorts): WebhookApi {
 
   /** (W4) */
   async function changed(
-    tenant: string,
+    tenant: TenantId,
     id: string,
     change: (webhook: Webhook) => Webhook,
   ): Promise<Answered<Webhook>> {
@@ -105,7 +106,7 @@ export function createWebhookApi(ports: WebhookPorts): WebhookApi {
   }
 
   /** For an endpoint that is sent to. */
-  async function active(tenant: string, id: string): Promise<Answered<Webhook>> {
+  async function active(tenant: TenantId, id: string): Promise<Answered<Webhook>> {
     const webhook = await webhooks.get(tenant, id);
     if (webhook === null) return notFound('webhook');
     if (webhook.state === 'active') return answered(webhook);

@@ -12,6 +12,7 @@ import {
   type ThreadFilter,
   type ThreadKey,
   type ThreadRow,
+  type TenantId,
 } from '@dormouse/ports';
 import type { OpenStatus, Thread, WaitingOn } from '@dormouse/thread';
 
@@ -30,12 +31,12 @@ export async function questionsBelow(
 /** The open questions of all families of these rows, in one read. */
 export const questionsOfRows = (
   inbox: Inbox,
-  tenant: string,
+  tenant: TenantId,
   rows: readonly Pick<ThreadRow, 'family'>[],
 ): Promise<readonly Question[]> => inbox.openOf(tenant, [...new Set(rows.map(({ family }) => family))]);
 
 /** The filter of a list, by the status that its rows are shown with. (B2) */
-export async function shownFilter(inbox: Inbox, tenant: string, filter: ThreadFilter): Promise<ThreadFilter> {
+export async function shownFilter(inbox: Inbox, tenant: TenantId, filter: ThreadFilter): Promise<ThreadFilter> {
   if (filter.status !== 'idle' && filter.status !== 'waiting') return filter;
   const asked = await inbox.list(tenant, { status: 'open' }, { limit: familyQuestionsMax, cursor: null });
   return { ...filter, waitingBelow: [...new Set(asked.data.flatMap(({ ancestors }) => ancestors))] };

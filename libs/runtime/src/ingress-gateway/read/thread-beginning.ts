@@ -1,5 +1,4 @@
 // What the first commit of a log contains about the thread: where its history begins, and its ancestors.
-import type { Commit } from '@dormouse/ports';
 import type { ThreadPosition } from '@dormouse/thread';
 import { openCommit } from '../../log/envelope.ts';
 
@@ -10,7 +9,7 @@ export interface Beginning {
   readonly ancestors: readonly string[];
 }
 
-export function beginningOf(first: Commit | undefined): Beginning {
+export function beginningOf(first: Parameters<typeof openCommit>[0] | undefined): Beginning {
   const events = first === undefined ? [] : openCommit(first).events;
   const opened = events.find((event) => event.type === 'ThreadOpened');
   const forked = events.find((event) => event.type === 'ThreadForked');

@@ -4,7 +4,7 @@
 //   U1. Usage is kept by UTC day: a range takes every day that it touches. It is at most `daysMax` long.
 //   U2. The last moments may be missing: a thread's usage is projected when it rests, and at the latest after seconds.
 //       A crash leaves it out until the thread's next commit, which brings it in on its own day.
-import type { Clock, PageRequest, ThreadDirectory, UsageQuery, UsageRow, UsageTotals } from '@dormouse/ports';
+import type { Clock, PageRequest, ThreadDirectory, UsageQuery, UsageRow, UsageTotals, TenantId } from '@dormouse/ports';
 import { answered, type Answered, invalid } from '../refusal.ts';
 import { rfc3339 } from './api-json.ts';
 
@@ -30,7 +30,7 @@ export interface UsageReport {
 }
 
 export interface UsageApi {
-  read(tenant: string, wanted: UsageWanted, page: PageRequest): Promise<Answered<UsageReport>>;
+  read(tenant: TenantId, wanted: UsageWanted, page: PageRequest): Promise<Answered<UsageReport>>;
 }
 
 export function createUsageApi({

@@ -1,4 +1,4 @@
-import type { Attempt, Question, Retrying } from '@dormouse/ports';
+import { tenantId, type Attempt, type Question, type Retrying } from '@dormouse/ports';
 import { type Call, type Thread, type Timer, unopenedThread } from '@dormouse/thread';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -326,7 +326,15 @@ const several: readonly Row[] = [
 ];
 
 const below = (kind: Question['kind'], more: Partial<Question> = {}): Question => ({
-  ...{ tenant: 'acme', thread: 'thr_2', id: 'chc_1', kind, family: 'thr_1', ancestors: ['thr_1'], agent: 'a' },
+  ...{
+    tenant: tenantId('acme'),
+    thread: 'thr_2',
+    id: 'chc_1',
+    kind,
+    family: 'thr_1',
+    ancestors: ['thr_1'],
+    agent: 'a',
+  },
   ...{ toolCallId: 'call_9', operation: 'deploy', toolServer: 'weather-tools', asked: 5, settled: null },
   ...{ since: now - 3 * minute, expiresAt: now + hour, ...more },
 });
@@ -377,7 +385,7 @@ const hostile: readonly Row[] = [
 
 function sentenceOf(thread: Partial<Thread>, facts: Partial<WaitFacts> = {}): string | null {
   return waitingSentence(
-    { ...unopenedThread('acme', 'thr_1'), status: 'open', ...thread },
+    { ...unopenedThread(tenantId('acme'), 'thr_1'), status: 'open', ...thread },
     {
       ...{ now, status: 'waiting', createdAt: now, slot: null, retrying: null, parked: null },
       ...{ attempts: null, usual: null, zone: null, questions: [], isAgentPaused: false, isServerPaused: false },

@@ -18,6 +18,7 @@ import type {
   Sources,
   ThreadDirectory,
   ToolServers,
+  TenantId,
 } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { publicId, timeSortedName } from '../access/client-id.ts';
@@ -37,19 +38,24 @@ export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' 
 
 export interface AgentApi {
   create(
-    tenant: string,
+    tenant: TenantId,
     name: string,
     content: AgentContent,
     /** `problems`: what was found in the content before; they are answered with those found here. */
     more?: { readonly problems?: readonly Problem[]; readonly holds?: Precondition<Agent> },
   ): Promise<Answered<{ readonly agent: Agent; readonly created: boolean }>>;
-  list(tenant: string, page: PageRequest): Promise<Page<Agent>>;
-  get(tenant: string, nameOrId: string, version?: number): Promise<Answered<Agent>>;
-  remove(tenant: string, nameOrId: string, holds?: Precondition<Agent>): Promise<Answered<null>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<Agent>>;
+  get(tenant: TenantId, nameOrId: string, version?: number): Promise<Answered<Agent>>;
+  remove(tenant: TenantId, nameOrId: string, holds?: Precondition<Agent>): Promise<Answered<null>>;
   /** Of all versions; answers the latest one. */
-  setPaused(tenant: string, nameOrId: string, isPaused: boolean, holds?: Precondition<Agent>): Promise<Answered<Agent>>;
+  setPaused(
+    tenant: TenantId,
+    nameOrId: string,
+    isPaused: boolean,
+    holds?: Precondition<Agent>,
+  ): Promise<Answered<Agent>>;
   /** Names of those that are paused. */
-  paused(tenant: string): Promise<readonly string[]>;
+  paused(tenant: TenantId): Promise<readonly string[]>;
 }
 
 export interface AgentPorts {
@@ -126,7 +132,7 @@ const always = (): boolean => true;
 /** Null when the precondition does not hold, also when it has ceased to meanwhile. */
 async function insertVersion(
   ports: AgentPorts,
-  tenant: string,
+  tenant: TenantId,
   name: string,
   content: AgentContent,
   holds: Precondition<Agent> = always,
@@ -155,14 +161,14 @@ async function insertVersion(
 /** Each by its name, also where it was given by its id; null for a tool server that does not exist. (G3) */
 const toolServerNames = (
   { toolServers }: AgentPorts,
-  tenant: string,
+  tenant: TenantId,
   given: readonly string[],
 ): Promise<readonly (string | null)[]> =>
   Promise.all(given.map(async (nameOrId) => (await toolServers.get(tenant, nameOrId))?.name ?? null));
 
 async function problemsOf(
   { toolServers }: AgentPorts,
-  tenant: string,
+  tenant: TenantId,
   given: readonly string[],
   names: readonly (string | null)[],
 ): Promise<readonly Problem[]> {
@@ -175,7 +181,11 @@ async function problemsOf(
   return (await Promise.all(problems)).filter((problem) => problem !== null);
 }
 
-async function unknownSecret(ports: AgentPorts, tenant: string, { model }: AgentContent): Promise<readonly Problem[]> {
+async function unknownSecret(
+  ports: AgentPorts,
+  tenant: TenantId,
+  { model }: AgentContent,
+): Promise<readonly Problem[]> {
   const name = model.apiKeySecret;
   if (name === null || (await ports.secrets.get(tenant, name)) !== null) return [];
   return [{ pointer: '/model/api_key_secret', detail: 'no secret has this name' }];

@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { key, stage, type Stage } from '../spec/ingress-stage.ts';
@@ -36,7 +37,7 @@ describe('a name that nothing has', () => {
   ])('is said with the agents that there are: %j', async (names, there) => {
     const at = stage();
     for (const name of names) await at.ingress.agents.create(key.tenant, name, agentWith([]));
-    await at.ingress.agents.create('others', 'hidden', agentWith([]));
+    await at.ingress.agents.create(tenantId('others'), 'hidden', agentWith([]));
     const detail = `no agent has the name "helpr"; ${there}`;
     expect(await opened(at, 'helpr')).toEqual([{ pointer: '/agent', detail }]);
   });

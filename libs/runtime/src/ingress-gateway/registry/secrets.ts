@@ -16,6 +16,7 @@ import type {
   Sources,
   ToolServer,
   ToolServers,
+  TenantId,
 } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
 import { answered, type Answered, notFound, refused } from '../refusal.ts';
@@ -24,9 +25,9 @@ import { cutPage } from '../read/whole-list.ts';
 
 export interface SecretApi {
   /** `origins`: null for the standard one of this name. (S3) */
-  put(tenant: string, name: string, value: string, origins: readonly string[] | null): Promise<Answered<null>>;
-  list(tenant: string, page: PageRequest): Promise<ListPage<SealedSecret>>;
-  remove(tenant: string, name: string): Promise<Answered<null>>;
+  put(tenant: TenantId, name: string, value: string, origins: readonly string[] | null): Promise<Answered<null>>;
+  list(tenant: TenantId, page: PageRequest): Promise<ListPage<SealedSecret>>;
+  remove(tenant: TenantId, name: string): Promise<Answered<null>>;
 }
 
 export interface SecretPorts {
@@ -68,7 +69,7 @@ function standardOrigins({ secretOrigins = {} }: SecretPorts, name: string): rea
   return origin === undefined ? [] : [origin];
 }
 
-async function isUsed(ports: SecretPorts, tenant: string, name: string): Promise<boolean> {
+async function isUsed(ports: SecretPorts, tenant: TenantId, name: string): Promise<boolean> {
   const inServers = await some(
     (cursor) => ports.toolServers.list(tenant, { limit: pageLimit, cursor }),
     (server) => secretsOf(server).includes(name),

@@ -6,7 +6,7 @@
 //   P2. A change is made to the record that was read for it, or to a newer one: two at once are both made.
 //   P3. A deleted tenant is not found, and its id not given again. While it is being deleted it is found, and nothing
 //       of it can be changed.
-import type { Clock, PageRequest, TenantQuotas, TenantRecord, Tenants, TenantState } from '@dormouse/ports';
+import type { Clock, PageRequest, TenantQuotas, TenantRecord, Tenants, TenantState, TenantId } from '@dormouse/ports';
 import { Fault, newTenant } from '@dormouse/ports';
 import { quotasOf, type ShownQuotas } from '../../tenants/quotas.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
@@ -34,14 +34,14 @@ export interface TenantChanges {
 
 export interface TenantApi {
   /** The tenant, and the text of its first key. */
-  create(id: string, given: Omit<TenantChanges, 'state'>): Promise<Answered<MadeTenant>>;
+  create(id: TenantId, given: Omit<TenantChanges, 'state'>): Promise<Answered<MadeTenant>>;
   list(page: PageRequest): Promise<ListPage<ShownTenant>>;
-  get(id: string): Promise<Answered<ShownTenant>>;
-  change(id: string, changes: TenantChanges): Promise<Answered<ShownTenant>>;
+  get(id: TenantId): Promise<Answered<ShownTenant>>;
+  change(id: TenantId, changes: TenantChanges): Promise<Answered<ShownTenant>>;
   /** It is suspended at once; what it has is erased later. Again is the same. */
-  remove(id: string): Promise<Answered<ShownTenant>>;
+  remove(id: TenantId): Promise<Answered<ShownTenant>>;
   /** Makes sure that it exists: the tenant of an installation that has no other. */
-  ensure(id: string): Promise<void>;
+  ensure(id: TenantId): Promise<void>;
 }
 
 export interface MadeTenant {
@@ -70,14 +70,14 @@ export function createTenantApi({
     quotas: quotasOf(tenant, installed),
   });
 
-  async function find(id: string): Promise<TenantRecord | null> {
+  async function find(id: TenantId): Promise<TenantRecord | null> {
     const tenant = await tenants.get(id);
     return tenant === null || tenant.state === 'deleted' ? null : tenant; // (P3)
   }
 
   /** (P2) */
   async function replaced(
-    id: string,
+    id: TenantId,
     change: (seen: TenantRecord) => TenantRecord | Answered<never>,
   ): Promise<Answered<ShownTenant>> {
     for (let tries = 0; tries < triesMax; tries += 1) {

@@ -1,6 +1,8 @@
-import type { ActivityRow, OpenCall, ToolServer } from '@dormouse/ports';
+import { tenantId, type TenantId, type ActivityRow, type OpenCall, type ToolServer } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../spec/ingress-stage.ts';
+
+const acme = tenantId('acme');
 
 const content = {
   ...{ name: 'mail', baseUrl: 'http://tools', endpointOverride: null, auth: null, forwardUserId: false },
@@ -12,7 +14,7 @@ beforeEach(() => {
   at = stage();
 });
 
-async function register(tenant: string): Promise<ToolServer> {
+async function register(tenant: TenantId): Promise<ToolServer> {
   const answer = await at.ingress.toolServers.create(tenant, content);
   if (!answer.ok) throw new Error('refused');
   return answer.value.server;
@@ -38,10 +40,10 @@ async function use({ tenant, id, name }: ToolServer): Promise<void> {
 }
 
 const secret = (name: string, origin: string) =>
-  at.ports.secrets.put({ tenant: 'acme', name, origins: [origin], sealed: 's', createdAt: 1 });
+  at.ports.secrets.put({ tenant: acme, name, origins: [origin], sealed: 's', createdAt: 1 });
 const guarded = { ...content, baseUrl: 'https://tools.example/base', auth: { type: 'bearer', secret: 'key' } } as const;
 const pointers = async (given: Parameters<typeof at.ingress.toolServers.create>[1]): Promise<unknown> => {
-  const answer = await at.ingress.toolServers.create('acme', given);
+  const answer = await at.ingress.toolServers.create(acme, given);
   return answer.ok ? null : answer.refusal.errors?.map(({ pointer }) => pointer);
 };
 
@@ -50,12 +52,12 @@ describe('a registration', () => {
     expect(await pointers(guarded)).toEqual(['/auth/secret']);
     await secret('key', 'https://other.example');
     expect(await pointers(guarded)).toEqual(['/auth/secret']);
-    expect((await at.ingress.toolServers.get('acme', 'mail')).ok).toBe(false);
+    expect((await at.ingress.toolServers.get(acme, 'mail')).ok).toBe(false);
     await secret('key', 'https://tools.example');
     expect(await pointers(guarded)).toBe(null);
-    const moved = await at.ingress.toolServers.patch('acme', 'mail', { baseUrl: 'https://other.example' });
+    const moved = await at.ingress.toolServers.patch(acme, 'mail', { baseUrl: 'https://other.example' });
     expect(moved).toMatchObject({ ok: false, refusal: { errors: [{ pointer: '/auth/secret' }] } });
-    const paused = await at.ingress.toolServers.patch('acme', 'mail', { paused: true });
+    const paused = await at.ingress.toolServers.patch(acme, 'mail', { paused: true });
     expect(paused).toMatchObject({ ok: true, value: { paused: true, baseUrl: 'https://tools.example/base' } });
   });
 
@@ -67,7 +69,7 @@ describe('a registration', () => {
   });
 
   it('V5 is made, with a warning, of a server that does not answer now', async () => {
-    const answer = await at.ingress.toolServers.create('acme', content);
+    const answer = await at.ingress.toolServers.create(acme, content);
     expect(answer).toMatchObject({ ok: true, value: { created: true } });
     expect(answer.ok && answer.value.warnings).toEqual([expect.stringContaining('TOOLSET_UNREACHABLE')]);
   });
@@ -75,7 +77,7 @@ describe('a registration', () => {
 
 describe('the health of a tool server', () => {
   it('is of one tenant: the same name of another one has nothing of it', async () => {
-    const [ours, theirs] = [await register('acme'), await register('zenith')];
+    const [ours, theirs] = [await register(acme), await register(tenantId('zenith'))];
     await use(ours);
     expect(await at.ingress.toolServers.health(ours)).toMatchObject({
       ...{ state: 'failing', discoveryAgeS: 0, breaker: 'open', oldestOpenCall: 'call_acme' },
@@ -88,19 +90,22 @@ describe('the health of a tool server', () => {
   });
 
   it('cannot be asked for by the id of another tenant, nor after the removal', async () => {
-    const ours = await register('acme');
+    const ours = await register(acme);
     const { toolServers } = at.ingress;
-    expect(await toolServers.get('zenith', ours.id)).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
-    await toolServers.remove('acme', 'mail');
-    expect(await toolServers.get('acme', 'mail')).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
+    expect(await toolServers.get(tenantId('zenith'), ours.id)).toMatchObject({
+      ok: false,
+      refusal: { code: 'NOT_FOUND' },
+    });
+    await toolServers.remove(acme, 'mail');
+    expect(await toolServers.get(acme, 'mail')).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
   });
 
   it('V3 begins anew with a name that is given again, and nothing is kept of the one before', async () => {
-    const first = await register('acme');
+    const first = await register(acme);
     await use(first);
-    await at.ingress.toolServers.remove('acme', 'mail');
-    expect(await at.ports.toolActivity.read('acme', first.id, 0)).toEqual({ rows: [], discoveredAt: null });
-    const second = await register('acme');
+    await at.ingress.toolServers.remove(acme, 'mail');
+    expect(await at.ports.toolActivity.read(acme, first.id, 0)).toEqual({ rows: [], discoveredAt: null });
+    const second = await register(acme);
     const health = await at.ingress.toolServers.health(second);
     expect(health).toMatchObject({ state: 'unknown', discoveryAgeS: null, errors: { '24h': 0 }, breaker: 'closed' });
     expect(health.oldestOpenCall).toBe('call_acme'); // the thread's call is still open, and names its server

@@ -23,6 +23,7 @@ import type {
   ToolServer,
   ToolServers,
   ToolTransport,
+  TenantId,
 } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import type { TenantLimits } from '../../tenants/tenant-limits.ts';
@@ -56,16 +57,16 @@ export interface Registered {
 }
 
 export interface ToolServerApi {
-  create(tenant: string, content: ToolServerContent): Promise<Answered<Registered>>;
-  list(tenant: string, page: PageRequest): Promise<Page<ToolServer>>;
-  get(tenant: string, nameOrId: string): Promise<Answered<ToolServer>>;
+  create(tenant: TenantId, content: ToolServerContent): Promise<Answered<Registered>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ToolServer>>;
+  get(tenant: TenantId, nameOrId: string): Promise<Answered<ToolServer>>;
   patch(
-    tenant: string,
+    tenant: TenantId,
     nameOrId: string,
     patch: ToolServerPatch,
     holds?: Precondition<ToolServer>,
   ): Promise<Answered<ToolServer>>;
-  remove(tenant: string, nameOrId: string, holds?: Precondition<ToolServer>): Promise<Answered<null>>;
+  remove(tenant: TenantId, nameOrId: string, holds?: Precondition<ToolServer>): Promise<Answered<null>>;
   /** What all processes saw of it, but for the last second. */
   health(server: ToolServer): Promise<ToolHealth>;
 }

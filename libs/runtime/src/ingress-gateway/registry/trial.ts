@@ -7,7 +7,16 @@
 //   R2. It is over within `trialMs`, whatever the tool server does; what comes later is answered 410 and dropped.
 //   R3. The first answer counts. It is sealed until it is read, and at most `trialAnswerBytesMax` long.
 //   R4. A tenant has at most `trialsMax` in one process at the same time.
-import type { Clock, Entropy, IdempotencyKeys, Sealer, SealOwner, ToolServer, ToolTransport } from '@dormouse/ports';
+import type {
+  Clock,
+  Entropy,
+  IdempotencyKeys,
+  Sealer,
+  SealOwner,
+  ToolServer,
+  ToolTransport,
+  TenantId,
+} from '@dormouse/ports';
 import { encodeInvocation, parsingToolset, type Tool, type Toolset } from '@dormouse/protocol';
 import type { CallbackTokens } from '../../callback-gateway/callback-token.ts';
 import { inTurns } from '../../in-turns.ts';
@@ -64,12 +73,12 @@ const threadPrefix = 'try_';
 /** Whether a callback's thread is that of a trial. (R1) */
 export const isTrial = (thread: string): boolean => thread.startsWith(threadPrefix);
 
-const answerOwner = (tenant: string, toolCallId: string): SealOwner => ({ tenant, name: `trial:${toolCallId}` });
+const answerOwner = (tenant: TenantId, toolCallId: string): SealOwner => ({ tenant, name: `trial:${toolCallId}` });
 
 /** Keeps the answer of a trial until it is read; no effect on one that is over, or has an answer. (R3) */
 export async function keepTrialAnswer(
   { idempotency, sealer }: { readonly idempotency: IdempotencyKeys; readonly sealer: Sealer },
-  { tenant, toolCallId }: { readonly tenant: string; readonly toolCallId: string },
+  { tenant, toolCallId }: { readonly tenant: TenantId; readonly toolCallId: string },
   answer: TrialAnswer,
 ): Promise<void> {
   const text = JSON.stringify(answer);
@@ -169,7 +178,7 @@ const timedOut: TrialAnswer = {
 /** Null when there is none in time. (R2) */
 async function answerOf(
   { clock, idempotencyKeys, sealer }: TrialPorts,
-  tenant: string,
+  tenant: TenantId,
   toolCallId: string,
   endsAt: number,
 ): Promise<TrialAnswer | null> {

@@ -6,7 +6,7 @@ import {
   type ManualClock,
   type MemoryPorts,
 } from '@dormouse/adapter-memory';
-import type { Commit, ThreadKey } from '@dormouse/ports';
+import { tenantId, type Commit, type ThreadKey } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { createCallbackTokens } from '../../callback-gateway/callback-token.ts';
 import { sealCommit } from '../../log/envelope.ts';
@@ -82,7 +82,7 @@ export function stage(): Stage {
   };
 }
 
-export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+export const key: ThreadKey = { tenant: tenantId('acme'), thread: 'thr_1' };
 
 export const spoken = (text: string): ThreadEvent => ({
   type: 'MessageAccepted',

@@ -1,9 +1,9 @@
 // Commits for the specs of turns, written by hand: each has events of one turn, a cause, a time and a trace.
-import type { Commit, ThreadKey } from '@dormouse/ports';
+import { tenantId, type Commit, type ThreadKey } from '@dormouse/ports';
 import type { Cause, CauseKind, RecordedEvent, ThreadEvent } from '@dormouse/thread';
 import { sealCommit } from '../../log/envelope.ts';
 
-export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+export const key: ThreadKey = { tenant: tenantId('acme'), thread: 'thr_1' };
 
 export interface Written {
   readonly at: number;

@@ -7,6 +7,9 @@ import { isRecordedEvent, isTime } from './event-shape.ts';
 import { namedBlobs } from './named-blobs.ts';
 import { beginningOf } from '../read/thread-beginning.ts';
 
+/** As the file has it. Its tenant is the one where it was exported: a text that opens nothing here. */
+export type ImportedCommit = Omit<Commit, 'tenant'> & { readonly tenant: string };
+
 /** Where the imported history begins: a thread of the same import. */
 export interface Origin extends ThreadKey {
   readonly ancestors: readonly string[];
@@ -20,7 +23,7 @@ type Reading =
 const defect = (problem: string): Reading => ({ ok: false, problem });
 
 /** The events of a commit, or what is wrong with it by itself and after the one before. (imports M2, M5) */
-export function readImported(commit: Commit, before: Commit | undefined): Reading {
+export function readImported(commit: ImportedCommit, before: ImportedCommit | undefined): Reading {
   if (commit.kid !== null) return defect('is encrypted');
   if (chainHash(commit) !== commit.hash) return defect('does not have the hash that it says');
   if (before !== undefined && (commit.prev !== before.hash || commit.version !== before.version + before.count))
@@ -35,7 +38,7 @@ export function readImported(commit: Commit, before: Commit | undefined): Readin
   return { ok: true, events };
 }
 
-function eventsOf(commit: Commit): readonly unknown[] | null {
+function eventsOf(commit: ImportedCommit): readonly unknown[] | null {
   try {
     const body: unknown = openCommit(commit);
     return isJsonObject(body) && Array.isArray(body['events']) ? body['events'] : null;
@@ -46,14 +49,14 @@ function eventsOf(commit: Commit): readonly unknown[] | null {
 }
 
 /** How a thread begins: its first event opens it, the second may fork it. No later event is searched. */
-const beginsAgain = ({ type }: RecordedEvent, before: number, { version }: Commit): boolean =>
+const beginsAgain = ({ type }: RecordedEvent, before: number, { version }: ImportedCommit): boolean =>
   (type === 'ThreadOpened' && before > 0) || (type === 'ThreadForked' && (before !== 1 || version > 0));
 
 /** What the commit needs and this installation does not have. (imports M4) */
 export async function lackOf(
   { agents, blobs }: { readonly agents: Agents; readonly blobs: Blobs },
   { tenant, thread }: ThreadKey,
-  commit: Commit,
+  commit: ImportedCommit,
   events: readonly RecordedEvent[],
   origin: Origin | null,
 ): Promise<string | null> {
@@ -78,7 +81,7 @@ function openedBy(event: RecordedEvent | undefined): AgentReference | null {
   return [ancestors, spawnedBy].every((field) => (field !== undefined) === isChild) ? agent : null;
 }
 
-function lackOfOrigin(first: Commit, origin: Origin | null): string | null {
+function lackOfOrigin(first: ImportedCommit, origin: Origin | null): string | null {
   const { parent, forkedFrom } = beginningOf(first);
   if (parent !== null && forkedFrom !== null) return 'begins in two other threads';
   const from = parent ?? forkedFrom;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createSeededEntropy } from '@dormouse/adapter-memory';
-import type { Commit, InputDelivery, ThreadKey } from '@dormouse/ports';
+import { tenantId, type Commit, type InputDelivery, type ThreadKey } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../../log/envelope.ts';
@@ -8,6 +8,8 @@ import { nameOfText, publicId } from '../access/client-id.ts';
 import { unlimited } from '../../tenants/tenant-limits.ts';
 import { createImportApi } from './imports.ts';
 import { spoken, stage, type Stage } from '../spec/ingress-stage.ts';
+
+const acme = tenantId('acme');
 
 const opened: ThreadEvent = {
   type: 'ThreadOpened',
@@ -19,7 +21,7 @@ const opened: ThreadEvent = {
   userId: null,
   title: null,
 };
-const elsewhere: ThreadKey = { tenant: 'elsewhere', thread: 'thr_there' };
+const elsewhere: ThreadKey = { tenant: tenantId('elsewhere'), thread: 'thr_there' };
 
 /** What another installation exported: one commit per event. */
 function exported(events: readonly ThreadEvent[], thread = elsewhere.thread): Commit[] {
@@ -43,7 +45,7 @@ function sealedOf(commits: readonly Commit[], thread: string): Commit {
 
 async function installation(): Promise<Stage> {
   const at = stage();
-  await at.ingress.agents.create('acme', 'helper', {
+  await at.ingress.agents.create(acme, 'helper', {
     instructions: '',
     model: {
       provider: 'demo',
@@ -72,13 +74,13 @@ interface Sent {
 }
 
 const take = (at: Stage, commits: readonly Commit[], { of = headOf(whole), origin = null, last = false }: Sent = {}) =>
-  at.ingress.imports.take('acme', { of, origin, commits, last });
+  at.ingress.imports.take(acme, { of, origin, commits, last });
 const detailOf = (answer: Awaited<ReturnType<typeof take>>): string =>
   answer.ok ? 'taken' : (answer.refusal.errors?.[0]?.detail ?? '');
 const threadOf = (answer: Awaited<ReturnType<typeof take>>): string => (answer.ok ? answer.value.thread : '');
-const rows = async (at: Stage) => (await at.ports.directory.list('acme', {}, { limit: 10, cursor: null })).data;
+const rows = async (at: Stage) => (await at.ports.directory.list(acme, {}, { limit: 10, cursor: null })).data;
 const eventsOf = async (at: Stage, thread: string) =>
-  (await at.ports.log.read({ tenant: 'acme', thread }, 0)).flatMap((commit) => openCommit(commit).events);
+  (await at.ports.log.read({ tenant: acme, thread }, 0)).flatMap((commit) => openCommit(commit).events);
 
 it('M1 M2 parts follow each other; one that was sent before changes nothing', async () => {
   const at = await installation();
@@ -87,7 +89,7 @@ it('M1 M2 parts follow each other; one that was sent before changes nothing', as
   const last = await take(at, whole.slice(2));
   expect(last).toEqual(await take(at, whole.slice(2)));
   expect([first, last]).toMatchObject([{ value: { position: 2 } }, { value: { position: 4 } }]);
-  const stored = await at.ports.log.read({ tenant: 'acme', thread: threadOf(last) }, 0);
+  const stored = await at.ports.log.read({ tenant: acme, thread: threadOf(last) }, 0);
   expect(stored.map(({ version, at: time, inputs }) => [version, time, inputs])).toEqual(
     whole.map(({ version, at: time, inputs }) => [version, time, inputs]),
   );
@@ -102,13 +104,13 @@ it('M3 nobody sees a thread before its last part, which closes it; twice is once
   const at = await installation();
   expect(detailOf(await take(at, whole.slice(0, 2), { last: true }))).toBe('is not the part that ends this thread');
   const begun = await take(at, whole.slice(0, 2));
-  expect(await at.ingress.threads.get({ tenant: 'acme', thread: threadOf(begun) })).toMatchObject({ ok: false });
+  expect(await at.ingress.threads.get({ tenant: acme, thread: threadOf(begun) })).toMatchObject({ ok: false });
   const ended = await take(at, whole.slice(2), { last: true });
   expect(await take(at, whole, { last: true })).toEqual(ended);
   expect(await rows(at)).toMatchObject([
     { thread: threadOf(begun), status: 'closed', position: 5, family: threadOf(begun) },
   ]);
-  const stored = await at.ports.log.read({ tenant: 'acme', thread: threadOf(ended) }, 0);
+  const stored = await at.ports.log.read({ tenant: acme, thread: threadOf(ended) }, 0);
   expect(openCommit(stored[4] as Commit)).toMatchObject({ events: [{ type: 'ThreadClosed' }], effects: [] });
   expect(stored).toHaveLength(5);
 });
@@ -193,7 +195,7 @@ it.each([
   expect(detailOf(await take(at, commits, { of, last: true }))).toBe(detail);
   expect(await rows(at)).toEqual([]);
   const thread = publicId('thr', nameOfText(JSON.stringify(['acme', 'import', of])));
-  expect(await at.ports.log.head({ tenant: 'acme', thread })).toBeNull();
+  expect(await at.ports.log.head({ tenant: acme, thread })).toBeNull();
 });
 
 it('M1 M2 says what the store did not take', async () => {
@@ -210,7 +212,7 @@ it('M1 M2 says what the store did not take', async () => {
 it('M5 each part begins where the one before ended, without folding it again', async () => {
   const at = await installation();
   const begun = await take(at, whole.slice(0, 3));
-  const snapshot = await at.ports.snapshots.latest({ tenant: 'acme', thread: threadOf(begun) });
+  const snapshot = await at.ports.snapshots.latest({ tenant: acme, thread: threadOf(begun) });
   expect(snapshot).toMatchObject({ version: 3 });
 });
 
@@ -223,10 +225,10 @@ it('M4 a blob comes before the commit that refers to it, and has the hash that i
   const sent = { of: headOf(picture), last: true };
   expect(detailOf(await take(at, picture, sent))).toContain(`needs the blob ${sha256}`);
   const blob = { sha256, mediaType: 'image/png', bytes };
-  expect(await at.ingress.imports.takeBlob('acme', { ...blob, sha256: 'e'.repeat(64) })).toMatchObject({
+  expect(await at.ingress.imports.takeBlob(acme, { ...blob, sha256: 'e'.repeat(64) })).toMatchObject({
     refusal: { errors: [{ pointer: '/data', detail: 'does not have the hash that it says' }] },
   });
-  expect(await at.ingress.imports.takeBlob('acme', blob)).toMatchObject({ ok: true });
+  expect(await at.ingress.imports.takeBlob(acme, blob)).toMatchObject({ ok: true });
   expect(detailOf(await take(at, picture, sent))).toBe('taken');
 });
 
@@ -259,7 +261,7 @@ it('M3 M4 a fork comes after the thread that it was forked from, and refers to i
   const closed = { status: 'closed', parent: null };
   expect(seen).toEqual({ [threadOf(there)]: closed, [threadOf(here)]: closed });
   expect((await eventsOf(at, threadOf(here)))[1]).toMatchObject({ from: { threadId: threadOf(there), position: 2 } });
-  const read = await at.ingress.readable.list({ tenant: 'acme', thread: threadOf(here) }, { limit: 9, cursor: null });
+  const read = await at.ingress.readable.list({ tenant: acme, thread: threadOf(here) }, { limit: 9, cursor: null });
   expect(read).toMatchObject({ value: { data: [{ text: 'a', threadId: threadOf(there) }, { text: 'd' }] } });
 });
 
@@ -319,7 +321,7 @@ it('M1 the same part at the same moment is taken twice, whatever comes between t
     });
     const part = { of: headOf(whole), origin: null, last: false };
     await take(at, whole.slice(0, 1));
-    expect(detailOf(await api.take('acme', { ...part, commits: whole.slice(1) }))).toBe('taken');
+    expect(detailOf(await api.take(acme, { ...part, commits: whole.slice(1) }))).toBe('taken');
     expect(others).toBe(reads > turn ? 1 : 0);
   }
 });
@@ -371,8 +373,8 @@ it('T3 a fork lives with what its agent is here, whatever the file says', async 
   const limits = { ...defaultLimits, completionsPerWakeMax: 1_000_000 };
   const hostile = forged({ ...opened, policies, limits, toolServers: ['payments'] }, spoken('pay them'));
   const thread = threadOf(await take(at, hostile, { of: headOf(hostile), last: true }));
-  const origin = { tenant: 'acme', method: 'POST', path: `/v1/threads/${thread}/fork`, idempotencyKey: null };
-  const fork = await at.ingress.threads.fork({ tenant: 'acme', thread }, { position: 2, askAgain: true }, origin);
+  const origin = { tenant: acme, method: 'POST', path: `/v1/threads/${thread}/fork`, idempotencyKey: null };
+  const fork = await at.ingress.threads.fork({ tenant: acme, thread }, { position: 2, askAgain: true }, origin);
   expect(fork).toMatchObject({ ok: true });
   expect(arrived).toMatchObject([
     {
@@ -382,7 +384,7 @@ it('T3 a fork lives with what its agent is here, whatever the file says', async 
       },
     },
   ]);
-  await at.ports.agents.remove('acme', 'helper');
-  const late = await at.ingress.threads.fork({ tenant: 'acme', thread }, { position: 2, askAgain: true }, origin);
+  await at.ports.agents.remove(acme, 'helper');
+  const late = await at.ingress.threads.fork({ tenant: acme, thread }, { position: 2, askAgain: true }, origin);
   expect(late).toMatchObject({ ok: false, refusal: { code: 'INVALID_BODY' } });
 });

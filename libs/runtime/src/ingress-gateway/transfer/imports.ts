@@ -27,11 +27,12 @@ import {
   type ThreadDirectory,
   type ThreadKey,
   type ThreadLog,
+  type TenantId,
 } from '@dormouse/ports';
 import { openCommit, sealCommit } from '../../log/envelope.ts';
 import { encodeSnapshot, type LoadedThread, loadThread, snapshotShape } from '../../log/thread-reader.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
-import { begunHere, isBegunIn, lackOf, type Origin, readImported } from './import-commit.ts';
+import { begunHere, type ImportedCommit, isBegunIn, lackOf, type Origin, readImported } from './import-commit.ts';
 import { readAsEverybody } from './import-fold.ts';
 import { closingOf, endImport } from './import-ending.ts';
 import { namedBlobs } from './named-blobs.ts';
@@ -44,7 +45,7 @@ export interface ImportPart {
   readonly of: string;
   /** The same for the thread that its history begins in; null when it begins by itself. */
   readonly origin: string | null;
-  readonly commits: readonly Commit[];
+  readonly commits: readonly ImportedCommit[];
   /** Ends the file: from now on the thread and those before it are visible. */
   readonly last: boolean;
 }
@@ -57,9 +58,9 @@ export interface ImportedBlob {
 
 export interface ImportApi {
   /** `position` is the end of the part. */
-  take(tenant: string, part: ImportPart): Promise<Answered<{ readonly thread: string; readonly position: number }>>;
+  take(tenant: TenantId, part: ImportPart): Promise<Answered<{ readonly thread: string; readonly position: number }>>;
   /** What later commits refer to. */
-  takeBlob(tenant: string, blob: ImportedBlob): Promise<Answered<null>>;
+  takeBlob(tenant: TenantId, blob: ImportedBlob): Promise<Answered<null>>;
 }
 
 export interface ImportPorts {
@@ -115,7 +116,11 @@ async function adoptBlobs(blobs: Blobs, sealed: readonly Commit[]): Promise<void
 }
 
 /** For the bytes, and with the first part for the thread. */
-async function roomFor({ limits }: ImportPorts, tenant: string, commits: readonly Commit[]): Promise<Answered<null>> {
+async function roomFor(
+  { limits }: ImportPorts,
+  tenant: TenantId,
+  commits: readonly ImportedCommit[],
+): Promise<Answered<null>> {
   const bytes = await limits.mayStore(tenant);
   if (!bytes.ok || commits[0]?.version !== 0) return bytes;
   const thread = await limits.openThread(tenant);
@@ -128,12 +133,12 @@ const notTaken = ({ place, detail }: Refusal, before: number): Answered<never> =
   invalid([{ pointer: `/commits/${before + place}`, detail }]);
 
 /** (M1) */
-const keyOf = (tenant: string, of: string): ThreadKey => ({
+const keyOf = (tenant: TenantId, of: string): ThreadKey => ({
   tenant,
   thread: publicId('thr', nameOfText(JSON.stringify([tenant, 'import', of]))),
 });
 
-async function originAt(log: ThreadLog, tenant: string, of: string): Promise<Origin> {
+async function originAt(log: ThreadLog, tenant: TenantId, of: string): Promise<Origin> {
   const key = keyOf(tenant, of);
   const [first] = await log.read(key, 0, 1);
   const head = await log.head(key);
@@ -164,7 +169,7 @@ interface Judged {
 async function judge(
   ports: ImportPorts,
   key: ThreadKey,
-  commits: readonly Commit[],
+  commits: readonly ImportedCommit[],
   origin: Origin | null,
 ): Promise<Judged> {
   const here = await loadThread(ports, key);

@@ -23,6 +23,7 @@ import type {
   ThreadKey,
   View,
   Views,
+  TenantId,
 } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
 import {
@@ -273,7 +274,7 @@ const nameOfQuestion = ({ id, asked, progress }: Question): string => `${id} ${a
 /** (S7) */
 async function* framesBelow(
   ports: FollowDeskPorts,
-  tenant: string,
+  tenant: TenantId,
   questions: readonly Question[],
 ): AsyncGenerator<Frame> {
   for (const question of questions) {

@@ -1,10 +1,10 @@
 import { settle } from '@dormouse/adapter-memory';
-import { encodeCursor } from '@dormouse/ports';
+import { encodeCursor, tenantId } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { spoken, stage, type Stage } from '../spec/ingress-stage.ts';
 import { createTenantEventApi, type TenantEvent, type TenantEventApi } from './tenant-events.ts';
 
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const threadOf = (thread: string) => ({ tenant, thread });
 
 function apiOf(at: Stage): TenantEventApi {
@@ -43,7 +43,7 @@ it.each([1, 2, 3, 5, 50])(
     const at = stage();
     const api = apiOf(at);
     const names = await written(at);
-    await at.commit({ tenant: 'zenith', thread: 'a' }, [spoken('theirs')]);
+    await at.commit({ tenant: tenantId('zenith'), thread: 'a' }, [spoken('theirs')]);
     const seen: string[] = [];
     for (let cursor: string | null = null; ;) {
       const { data, nextCursor } = await api.page(tenant, cursor, limit);

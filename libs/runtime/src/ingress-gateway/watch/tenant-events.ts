@@ -17,6 +17,7 @@ import {
   type PlacedCommit,
   type TenantLog,
   type ThreadLog,
+  type TenantId,
 } from '@dormouse/ports';
 import { apiType, rfc3339 } from '../read/api-json.ts';
 import { placedEvents } from '../read/log-scan.ts';
@@ -40,9 +41,9 @@ export interface TenantEventPage {
 
 export interface TenantEventApi {
   /** `after` is a cursor, `latest`, or null for the beginning. @throws Fault CURSOR_INVALID */
-  page(tenant: string, after: string | null, limit: number, sees?: Sees): Promise<TenantEventPage>;
+  page(tenant: TenantId, after: string | null, limit: number, sees?: Sees): Promise<TenantEventPage>;
   /** Pages until the signal aborts; the first one, which may be empty, says where it begins. @throws the same. */
-  follow(tenant: string, after: string | null, signal: AbortSignal, sees?: Sees): AsyncGenerator<TenantEventPage>;
+  follow(tenant: TenantId, after: string | null, signal: AbortSignal, sees?: Sees): AsyncGenerator<TenantEventPage>;
 }
 
 /** Whether the reader may see this thread of its tenant. (T4) @throws Fault */
@@ -75,18 +76,18 @@ export function createTenantEventApi(ports: TenantEventPorts): TenantEventApi {
   const { log, tenantLog, threads, clock } = ports;
   const reads = createSharedReads<readonly PlacedCommit[]>();
 
-  async function begin(tenant: string, after: string | null): Promise<Stand> {
+  async function begin(tenant: TenantId, after: string | null): Promise<Stand> {
     return after === latest ? { place: await tenantLog.end(tenant), within: null } : standOf(after);
   }
 
-  async function restOf(tenant: string, { place, within }: Stand): Promise<readonly TenantEvent[]> {
+  async function restOf(tenant: TenantId, { place, within }: Stand): Promise<readonly TenantEvent[]> {
     if (within === null || place === null) return [];
     const commit = await log.at({ tenant, thread: within.thread }, within.position + 1);
     if (commit === null || commit.version >= within.position) throw invalidCursor();
     return rowsOf(commit, place, within.position);
   }
 
-  async function page(tenant: string, after: string | null, limit: number, sees?: Sees): Promise<TenantEventPage> {
+  async function page(tenant: TenantId, after: string | null, limit: number, sees?: Sees): Promise<TenantEventPage> {
     const stand = await begin(tenant, after);
     const isSeen = async (thread: string): Promise<boolean> => sees === undefined || sees(thread);
     const goesOn = stand.within === null || (await isSeen(stand.within.thread));

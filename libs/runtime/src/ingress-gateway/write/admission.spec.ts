@@ -1,12 +1,13 @@
 // In front of the partitions: while too many inputs of a tenant wait for their threads, nothing that asks for more work
 // is taken, whichever way it comes; what is known already is answered as ever.
+import { tenantId } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { answered, refused } from '../refusal.ts';
 import { unlimited } from '../../tenants/tenant-limits.ts';
 import { stage } from '../spec/ingress-stage.ts';
 
-const tenant = 'acme';
+const tenant = tenantId('acme');
 const model = {
   ...{ provider: 'demo', name: '', baseUrl: null, apiKeySecret: null, contextWindowTokens: 1_000 },
   ...{ outputTokensMax: null, images: false, parameters: {} },

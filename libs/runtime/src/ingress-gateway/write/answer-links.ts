@@ -7,7 +7,7 @@
 //   A3. A link is bound to the arguments that it was made for: a call that has others meanwhile is not answered.
 //   A4. A link whose tenant may not go on is neither shown nor answered, and works again when the tenant is resumed.
 //   A5. An answer is in the audit with the link as its actor. (choices H5)
-import type { Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Snapshots, ThreadKey, ThreadLog, TenantId } from '@dormouse/ports';
 import { type Call, callOf, type Choice, own } from '@dormouse/thread';
 import type { Requester } from '../../audit/audit-entry.ts';
 import { loadThread } from '../../log/thread-reader.ts';
@@ -58,9 +58,9 @@ export interface LinkGiven {
 
 export interface AnswerLinkApi {
   /** 404 for what is not asked, 409 for what is settled, 422 for what is no approval. */
-  make(tenant: string, choiceId: string, wanted: WantedLink, origin: RequestOrigin): Promise<Answered<MadeLink>>;
+  make(tenant: TenantId, choiceId: string, wanted: WantedLink, origin: RequestOrigin): Promise<Answered<MadeLink>>;
   /** The tenant of a link of ours that has not expired, whether it works or not; null for anything else. */
-  tenantOf(token: string): Promise<string | null>;
+  tenantOf(token: string): Promise<TenantId | null>;
   /** (A1) @throws Fault */
   look(token: string): Promise<LinkState<ShownLink>>;
   /** `open` says that the answer was taken. 422 for an answer that the link does not allow. @throws Fault */

@@ -1,6 +1,6 @@
 // Judges the arguments with which a person allows a call instead of the model's: by the schema of the very definition
 // that the call was decided on, and by the limits that the model's arguments have.
-import type { Toolsets } from '@dormouse/ports';
+import type { Toolsets, TenantId } from '@dormouse/ports';
 import { fitsBytes } from '@dormouse/protocol';
 import { type Call, threadLimits } from '@dormouse/thread';
 import { readDefinitions } from '../../toolset-definitions.ts';
@@ -15,7 +15,7 @@ export interface EditPorts {
 /** Why these arguments cannot be sent, or null. @throws Fault */
 export async function editProblem(
   { toolsets, validateArguments }: EditPorts,
-  tenant: string,
+  tenant: TenantId,
   { operation, toolServer, toolsetSha256 }: Call,
   edited: Readonly<Record<string, unknown>>,
 ): Promise<string | null> {

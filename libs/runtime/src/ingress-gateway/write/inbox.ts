@@ -5,7 +5,16 @@
 //   N2. The URL of a login is never here.
 //   N3. A row is written a moment after the commit that asks: an answer to a question that a stream has just shown
 //       waits for its row for `rowWithinMs`.
-import type { Clock, Inbox, PageRequest, Question, QuestionFilter, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type {
+  Clock,
+  Inbox,
+  PageRequest,
+  Question,
+  QuestionFilter,
+  ThreadKey,
+  ThreadLog,
+  TenantId,
+} from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';
 import type { RequestOrigin } from '../access/client-id.ts';
 import { type ChoiceView, choiceViews } from '../read/choice-view.ts';
@@ -31,14 +40,14 @@ export interface InboxRow extends Omit<ChoiceView, 'kind'> {
 }
 
 export interface InboxApi {
-  list(tenant: string, filter: QuestionFilter, page: PageRequest): Promise<ListPage<InboxRow>>;
+  list(tenant: TenantId, filter: QuestionFilter, page: PageRequest): Promise<ListPage<InboxRow>>;
   /** The thread that asks. (N3) */
-  threadOf(tenant: string, id: string): Promise<Answered<string>>;
+  threadOf(tenant: TenantId, id: string): Promise<Answered<string>>;
   /** The row as it is then. 404 for what is not asked, 422 for a login. */
-  assign(tenant: string, id: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<InboxRow>>;
+  assign(tenant: TenantId, id: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<InboxRow>>;
   /** 404 for what is not asked, 422 for a login, which ends at its URL. */
   answer(
-    tenant: string,
+    tenant: TenantId,
     id: string,
     answer: GivenAnswer,
     origin: RequestOrigin,
@@ -58,7 +67,7 @@ export function createInboxApi(ports: InboxPorts, choices: ChoiceApi): InboxApi 
   const { inbox, clock } = ports;
 
   /** (N3) */
-  async function rowOf(tenant: string, id: string): Promise<Question | null> {
+  async function rowOf(tenant: TenantId, id: string): Promise<Question | null> {
     const until = clock.now() + rowWithinMs;
     for (;;) {
       const row = await inbox.get(tenant, id);

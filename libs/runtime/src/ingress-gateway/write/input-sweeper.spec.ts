@@ -1,10 +1,10 @@
 import { createManualClock, createMemoryWorld, type MemoryPorts } from '@dormouse/adapter-memory';
-import { Fault, type ThreadKey } from '@dormouse/ports';
+import { Fault, type ThreadKey, tenantId } from '@dormouse/ports';
 import { text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createInputSweeper } from './input-sweeper.ts';
 
-const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+const key: ThreadKey = { tenant: tenantId('acme'), thread: 'thr_1' };
 
 async function stage() {
   const clock = createManualClock();
@@ -45,7 +45,7 @@ describe('the sweep of parked threads', () => {
 
   it('waits for a wake that the bus has not answered, and holds up no other thread meanwhile', async () => {
     const { clock, parked, published, bus } = await stage();
-    const other = { tenant: 'acme', thread: 'thr_2' };
+    const other = { tenant: tenantId('acme'), thread: 'thr_2' };
     await parked.add(other, { kind: 'UserMessage', id: 'x', messageId: 'x', content: [text('x')] }, null, 0);
     await parked.park(other, 'why', 2);
     bus.silentFor = 'thr_1';

@@ -13,6 +13,7 @@ import {
   type PageRequest,
   replayWake,
   type ThreadKey,
+  type TenantId,
 } from '@dormouse/ports';
 import { apiType } from '../read/api-json.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';
@@ -32,7 +33,7 @@ export interface ParkedView {
 }
 
 export interface ParkedApi {
-  list(tenant: string, page: PageRequest): Promise<ListPage<ParkedView>>;
+  list(tenant: TenantId, page: PageRequest): Promise<ListPage<ParkedView>>;
   show(key: ThreadKey): Promise<Answered<ParkedView & { readonly inputs: readonly ParkedInputView[] }>>;
   replay(key: ThreadKey): Promise<Answered<ParkedView>>;
   drop(key: ThreadKey, inputId: string): Promise<Answered<ParkedInputView>>;

@@ -20,6 +20,7 @@ import {
   type ThreadKey,
   type ThreadLog,
   type ToolServers,
+  type TenantId,
 } from '@dormouse/ports';
 import { callOf, isOwed, type Thread, type ThreadEffect } from '@dormouse/thread';
 import { openCommit } from '../../log/envelope.ts';
@@ -66,7 +67,7 @@ export interface ReconcileOptions {
 
 export interface ReconcileApi {
   /** One page of the tenant's threads, oldest first. @throws Fault UNAVAILABLE. */
-  page(tenant: string, options: ReconcileOptions, page: PageRequest): Promise<ReconcilePage>;
+  page(tenant: TenantId, options: ReconcileOptions, page: PageRequest): Promise<ReconcilePage>;
 }
 
 export interface ReconcilePorts {

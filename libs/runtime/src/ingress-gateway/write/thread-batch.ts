@@ -8,7 +8,7 @@
 //   B3. One request takes at most `batchThreadsMax` threads; the cursor of its answer goes on behind them.
 //   B4. A thread that the action changes nothing of is not asked: its history would have a refusal.
 //   B5. A dry run asks no thread.
-import type { Inbox, Page, ThreadDirectory, ThreadFilter, ThreadRow } from '@dormouse/ports';
+import type { Inbox, Page, ThreadDirectory, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
 import { shownFilter } from '../read/questions-below.ts';
 import type { RequestOrigin } from '../access/client-id.ts';
 import type { RequestApi, ThreadRequest } from './requests.ts';
@@ -31,7 +31,7 @@ export interface BatchOutcome {
 }
 
 /** Resolves when the requests of all matched threads are durable. @throws Fault; what was asked stays asked. (B1) */
-export type RunBatch = (tenant: string, batch: ThreadBatch, origin: RequestOrigin) => Promise<BatchOutcome>;
+export type RunBatch = (tenant: TenantId, batch: ThreadBatch, origin: RequestOrigin) => Promise<BatchOutcome>;
 
 export interface BatchPorts {
   readonly directory: Pick<ThreadDirectory, 'list'>;

@@ -1,14 +1,16 @@
-import type { ThreadKey, ThreadRow } from '@dormouse/ports';
+import { tenantId, type ThreadKey, type ThreadRow } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadOpening } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { type Stage, stage } from '../spec/ingress-stage.ts';
 import { createThreadLookup, type ThreadLookup, threadRememberedMs } from './thread-lookup.ts';
 
+const acme = tenantId('acme');
+
 const thread = 'thr_01J8ZC5T9Q3V0W4X7Y2A6B8C1D';
-const origin = { tenant: 'acme', method: 'POST', path: '/', idempotencyKey: null } as const;
+const origin = { tenant: acme, method: 'POST', path: '/', idempotencyKey: null } as const;
 
 const row: ThreadRow = {
-  tenant: 'acme',
+  tenant: acme,
   thread,
   status: 'idle',
   agent: 'helper',
@@ -26,7 +28,7 @@ const row: ThreadRow = {
 };
 
 /** As a request names it: an object of its own, the thread a piece of a longer text. */
-const named = (tenant = 'acme'): ThreadKey => ({ tenant, thread: `/v1/threads/${thread}/messages`.slice(12, -9) });
+const named = (tenant = acme): ThreadKey => ({ tenant, thread: `/v1/threads/${thread}/messages`.slice(12, -9) });
 
 async function lookup(): Promise<{ readonly at: Stage; readonly threads: ThreadLookup }> {
   const at = stage();
@@ -69,8 +71,8 @@ describe('the key of a thread (W2)', () => {
     const { threads } = await lookup();
     await found(threads, named());
     for (let asked = 0; asked < 2; asked++)
-      expect(await threads.find(named('other'))).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
-    const stranger = named('other');
+      expect(await threads.find(named(tenantId('other')))).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
+    const stranger = named(tenantId('other'));
     expect(threads.keyOf(stranger)).toBe(stranger);
   });
 
@@ -119,10 +121,10 @@ describe('a thread that is being removed (W4)', () => {
     const { at, threads } = await lookup();
     const { directory, restingThreads } = at.ports;
     await found(threads, named());
-    await restingThreads.leave('acme', [thread], at.clock.now());
+    await restingThreads.leave(acme, [thread], at.clock.now());
     await at.clock.advance(threadRememberedMs);
     await found(threads, named());
-    await directory.project([{ tenant: 'acme', thread, status: 'closed', title: null, updatedAt: 1, position: 2 }]);
+    await directory.project([{ tenant: acme, thread, status: 'closed', title: null, updatedAt: 1, position: 2 }]);
     await at.clock.advance(threadRememberedMs - 1);
     await found(threads, named()); // remembered
     await at.clock.advance(1);
@@ -134,7 +136,7 @@ describe('a thread that is being removed (W4)', () => {
 });
 
 describe('a child (W3)', () => {
-  const child: ThreadKey = { tenant: 'acme', thread: 'thr_child' };
+  const child: ThreadKey = { tenant: acme, thread: 'thr_child' };
   const opening: ThreadOpening = {
     kind: 'ThreadOpening',
     id: 'opening',
@@ -158,7 +160,7 @@ describe('a child (W3)', () => {
     queuedEvents: 0,
   } as const;
   const owed = { do: 'SpawnChild', id: child.thread, childId: child.thread, family: thread, opening } as const;
-  const parent: ThreadKey = { tenant: 'acme', thread };
+  const parent: ThreadKey = { tenant: acme, thread };
 
   async function firstEvent(at: Stage): Promise<void> {
     const followed = await at.ingress.follow.follow(parent, 0, new AbortController().signal);

@@ -1,6 +1,6 @@
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { settle } from '@dormouse/adapter-memory';
-import type { InputDelivery } from '@dormouse/ports';
+import { tenantId, type InputDelivery } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createInputSweeper } from './input-sweeper.ts';
 import { key, stage, type Stage } from '../spec/ingress-stage.ts';
@@ -138,7 +138,7 @@ describe('opening a thread', () => {
     const thread = opened.ok ? opened.value.thread.id : '';
     for (const each of [
       { tenant: key.tenant, thread: 'thr_none' },
-      { tenant: 'other', thread },
+      { tenant: tenantId('other'), thread },
     ]) {
       expect(await at.ingress.messages.post(each, [{ type: 'text', text: 'x' }], keyed)).toMatchObject({
         refusal: { code: 'NOT_FOUND' },

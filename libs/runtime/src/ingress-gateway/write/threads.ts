@@ -30,6 +30,7 @@ import type {
   ThreadRemover,
   ThreadRow,
   ToolServers,
+  TenantId,
 } from '@dormouse/ports';
 import { openCommit } from '../../log/envelope.ts';
 import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
@@ -74,13 +75,13 @@ export interface ThreadPatch {
 
 export interface ThreadApi {
   open(
-    tenant: string,
+    tenant: TenantId,
     wanted: NewThread,
     origin: RequestOrigin,
   ): Promise<Answered<{ readonly thread: ThreadView; readonly created: boolean }>>;
   /** The thread now, or as of `at` events. */
   get(key: ThreadKey, at?: number): Promise<Answered<ThreadView>>;
-  list(tenant: string, filter: ThreadFilter, page: PageRequest): Promise<ListPage<ThreadSummary>>;
+  list(tenant: TenantId, filter: ThreadFilter, page: PageRequest): Promise<ListPage<ThreadSummary>>;
   patch(key: ThreadKey, patch: ThreadPatch): Promise<Answered<ThreadView>>;
   /** A new root with the history of another thread up to a position. */
   fork(key: ThreadKey, fork: ForkRequest, origin: RequestOrigin): Promise<Answered<ThreadView>>;
@@ -231,14 +232,14 @@ async function insertRow(
 
 async function withExternalId(
   directory: ThreadDirectory,
-  tenant: string,
+  tenant: TenantId,
   externalId: string | null,
 ): Promise<ThreadRow | null> {
   if (externalId === null) return null;
   return (await directory.list(tenant, { externalId }, { limit: 1, cursor: null })).data[0] ?? null;
 }
 
-async function findAgent(agents: Agents, tenant: string, wanted: NewThread): Promise<Answered<Agent>> {
+async function findAgent(agents: Agents, tenant: TenantId, wanted: NewThread): Promise<Answered<Agent>> {
   const { agent: name, agentVersion } = wanted;
   const latest = await agents.latest(tenant, name);
   if (latest === null) {
@@ -254,7 +255,7 @@ async function findAgent(agents: Agents, tenant: string, wanted: NewThread): Pro
 
 async function newRow(
   ports: ThreadPorts,
-  tenant: string,
+  tenant: TenantId,
   wanted: NewThread,
   agent: Agent,
   name: string,

@@ -1,6 +1,6 @@
 // The limits of tenants over the ports of a memory world, as a process has them. For specs.
 import { createSeededEntropy, type ManualClock, type MemoryPorts } from '@dormouse/adapter-memory';
-import { type Logger, newTenant, type TenantQuotas } from '@dormouse/ports';
+import { type Logger, newTenant, type TenantQuotas, type TenantId } from '@dormouse/ports';
 import { createTenantLimits, type TenantLimits } from '../tenant-limits.ts';
 import { createTenantMeter } from '../tenant-meter.ts';
 import { createTenantRecords } from '../tenant-records.ts';
@@ -28,7 +28,7 @@ export function limitsOver(
 /** Sets the tenant's quotas, and makes it where there is none. */
 export async function setQuotas(
   { tenants }: Pick<MemoryPorts, 'tenants'>,
-  id: string,
+  id: TenantId,
   quotas: Partial<TenantQuotas>,
   weight = 1,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
-import type { Toolsets } from '@dormouse/ports';
+import { tenantId, type Toolsets } from '@dormouse/ports';
 import {
   defaultLimits,
   defaultPolicies,
@@ -12,6 +12,8 @@ import { describe, expect, it } from 'vitest';
 import { TranscriptWindow } from '../state/transcript-window.ts';
 import { type CompletionOrder, createRequestBuilder, type RequestBuilder } from './completion-request.ts';
 
+const acme = tenantId('acme');
+
 const toolset: LoadedToolset = {
   ...{ toolServer: 'tools', name: 'Tools', sha256: 'hash', tools: ['weather'] },
   ...{ destructive: [], atMostOnce: [], stale: false },
@@ -21,7 +23,7 @@ const model = {
   ...{ provider: 'demo', name: '', baseUrl: null, apiKeySecret: null, parameters: {} },
   ...{ contextWindowTokens: 1, outputTokensMax: null, images: true },
 };
-const parent = { ...unopenedThread('acme', 'thr_1'), agent: { name: 'a', version: 1 }, toolsets: [toolset] };
+const parent = { ...unopenedThread(acme, 'thr_1'), agent: { name: 'a', version: 1 }, toolsets: [toolset] };
 const child = { ...parent, id: 'thr_2', parent: { threadId: 'thr_1', position: 0 }, ancestors: ['thr_1'] };
 
 const orderOf = (thread: Thread): CompletionOrder => ({
@@ -34,9 +36,9 @@ async function registered(
 ): Promise<RequestBuilder & { readonly reads: string[] }> {
   const ports = createMemoryWorld({ clock: createManualClock() }).ports('p1');
   const manifest = JSON.stringify({ tools: [{ name: 'weather', description: 'w', inputSchema: {} }] });
-  for (const sha256 of hashes) await ports.toolsets.put({ tenant: 'acme', sha256, manifest });
+  for (const sha256 of hashes) await ports.toolsets.put({ tenant: acme, sha256, manifest });
   await ports.agents.insert({
-    ...{ tenant: 'acme', id: 'agt_1', name: 'a', version: 1, createdAt: 0, instructions: '', model },
+    ...{ tenant: acme, id: 'agt_1', name: 'a', version: 1, createdAt: 0, instructions: '', model },
     ...{ toolServers: ['tools'], policies: defaultPolicies, limits: defaultLimits, contentSha256: '' },
   });
   const reads: string[] = [];

@@ -9,6 +9,7 @@ import {
   ModelFault,
   type ModelRequest,
   type Retrying,
+  tenantId,
 } from '@dormouse/ports';
 import { inputIds, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
@@ -102,7 +103,7 @@ function scene(
 
 const orderOf = (completionId: string): CompletionOrder => ({
   completionId,
-  thread: unopenedThread('acme', 't'),
+  thread: unopenedThread(tenantId('acme'), 't'),
   messages: new TranscriptWindow(0, 1),
   promptLength: 0,
 });

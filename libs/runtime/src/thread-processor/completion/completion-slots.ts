@@ -12,12 +12,13 @@
 //       completion is its entry here and nothing else.
 //   L5. A tenant runs no more of them than its quota, counted over all processes. One that waits because of that is
 //       served when a slot of the tenant is given back here, or by `look` when another process has given one back.
+import type { TenantId } from '@dormouse/ports';
 import { createDeficitRounds, createHeaviest, createSharedRoom } from '@dormouse/collections';
 import { type TenantLimits, unlimited } from '../../tenants/tenant-limits.ts';
 
 /** Slots are shared by tenant, and within a tenant by the endpoint of the model. */
 export interface SlotGroup {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly endpoint: string;
 }
 
@@ -55,7 +56,7 @@ interface Endpoint {
 }
 
 interface Tenant {
-  readonly name: string;
+  readonly name: TenantId;
   /** When it took its first slot, or began to wait. */
   readonly weight: number;
   taken: number;
@@ -69,16 +70,16 @@ export function createCompletionSlots(
   limits: SlotLimits = unlimited,
 ): CompletionSlots {
   /** Tenants that hold a slot or wait for one. */
-  const tenants = new Map<string, Tenant>();
+  const tenants = new Map<TenantId, Tenant>();
   /** Tenants that wait for one. */
-  const rounds = createDeficitRounds<string>((name) => limits.weightOf(name));
+  const rounds = createDeficitRounds<TenantId>((name) => limits.weightOf(name));
   const heaviest = createHeaviest();
   const kept = Math.max(1, Math.floor(max / keptShare));
   /** Of those that wait. (L4) */
   const room = createSharedRoom(waitingMax);
   let taken = 0;
 
-  function tenantOf(name: string): Tenant {
+  function tenantOf(name: TenantId): Tenant {
     const known = tenants.get(name);
     if (known !== undefined) return known;
     const made: Tenant = { name, weight: limits.weightOf(name), taken: 0, endpoints: new Map() };

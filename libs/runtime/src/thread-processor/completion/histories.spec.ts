@@ -1,5 +1,5 @@
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
-import { Fault, type ThreadLog } from '@dormouse/ports';
+import { Fault, type ThreadLog, tenantId } from '@dormouse/ports';
 import { extendTranscript, inherit, emptyTail, type ModelMessage, type RecordedEvent, text } from '@dormouse/thread';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,8 +7,8 @@ import { sealCommit } from '../../log/envelope.ts';
 import { Histories } from './histories.ts';
 import type { Origin } from './inherited-transcript.ts';
 
-const tenant = 'acme';
-const stranger = 'zenith';
+const tenant = tenantId('acme');
+const stranger = tenantId('zenith');
 /** With what the transcript reads of it. */
 const event = (fields: object): RecordedEvent => fields as RecordedEvent;
 
@@ -90,7 +90,15 @@ async function keep(
     let prev = '';
     for (let version = 0; version < events.length; version += perCommit) {
       const commit = sealCommit({
-        ...{ key: { tenant, thread }, version, inputs: [`i${version}`], at: 0, nonce: 'n', trace: null, prev },
+        ...{
+          key: { tenant, thread },
+          version,
+          inputs: [`i${version}`],
+          at: 0,
+          nonce: 'n',
+          trace: null,
+          prev,
+        },
         ...{ events: events.slice(version, version + perCommit), effects: [] },
       });
       prev = commit.hash;

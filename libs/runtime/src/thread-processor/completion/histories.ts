@@ -5,7 +5,7 @@
 //   H2. Children of one thread share one reading of it, whatever their order; a fork may have its own.
 //   H3. What a fork inherits may be erased while it goes on: then the first commit of that thread is another one, and
 //       what was read before is dropped.
-import type { Prompt, ThreadKey } from '@dormouse/ports';
+import type { Prompt, ThreadKey, TenantId } from '@dormouse/ports';
 import { inherit, type ThreadPosition } from '@dormouse/thread';
 import { InheritedTranscript, type Origin, type Place } from './inherited-transcript.ts';
 import { joinedPrompts, promptOf, promptOfMessages, type PromptSources } from './prompt.ts';
@@ -42,7 +42,7 @@ export class Histories {
    * after those that it inherits itself.
    * @throws Fault when a log cannot be read.
    */
-  async upTo(tenant: string, { at, by }: Origin): Promise<Prompt> {
+  async upTo(tenant: TenantId, { at, by }: Origin): Promise<Prompt> {
     if (by === 'fork') await this.#dropErased({ tenant, thread: at.threadId }); // (H3)
     // A fork may begin at a place that the shared reading passed unrecorded: it gets a reading of its own.
     // (inherited-transcript N2)
@@ -54,7 +54,7 @@ export class Histories {
     return origin === null ? whole : joinedPrompts(await this.upTo(tenant, origin), whole);
   }
 
-  async #ask(tenant: string, { threadId, position }: ThreadPosition, aside: string): Promise<Found | null> {
+  async #ask(tenant: TenantId, { threadId, position }: ThreadPosition, aside: string): Promise<Found | null> {
     const name = `${tenant}:${threadId}${aside}`;
     const entry = this.#kept.get(name) ?? this.#begin({ tenant, thread: threadId });
     const { transcript } = entry;

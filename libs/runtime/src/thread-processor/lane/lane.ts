@@ -18,7 +18,15 @@
 //   L7. A slice begins with a place, which tenants share by their weights: however many threads of one tenant are at
 //       work, those of another are decided after as many slices as tenants wait. A lane that rests holds none.
 import { backoffMs, type FairSemaphore } from '@dormouse/collections';
-import { type Clock, type Entropy, Fault, type Logger, type ThreadDelivery, type ThreadKey } from '@dormouse/ports';
+import {
+  type Clock,
+  type Entropy,
+  Fault,
+  type Logger,
+  type ThreadDelivery,
+  type ThreadKey,
+  type TenantId,
+} from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
 import { type CompletionEnd, type CompletionRun, heldBack } from '../completion/completion-run.ts';
 import { OwnFaultDetector, type SliceCounts } from './own-fault.ts';
@@ -60,7 +68,7 @@ export interface LaneHome {
   /** True when nothing new may begin, but what runs may end. */
   isClosing(): boolean;
   /** Items that entered or left a queue of the tenant, and those of them that count. (L6) */
-  queued(tenant: string, change: number, counted: number): void;
+  queued(tenant: TenantId, change: number, counted: number): void;
   retire(lane: Lane): void;
 }
 

@@ -1,5 +1,5 @@
 import type { Gate, Topology } from '@dormouse/adapter-memory';
-import { Fault, replayWake } from '@dormouse/ports';
+import { Fault, replayWake, tenantId } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import { decide, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
@@ -106,7 +106,7 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
 
   it('harms no other thread', async () => {
     const { stage, actor } = await parkedWith([], { topology });
-    const other = { tenant: 'acme', thread: 'thr_2' };
+    const other = { tenant: tenantId('acme'), thread: 'thr_2' };
     void actor.ports.inputs.publish(other, { ...opening(), id: 'open:thr_2' });
     await stage.clock.advance(2_000);
     expect(stage.told(other)).toContain('ThreadOpened');

@@ -1,9 +1,10 @@
+import { tenantId } from '@dormouse/ports';
 import { text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import type { Parking } from './parking.ts';
 import { Replay } from './replay.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 
 const parkedInput = (id: string) => ({
   input: { kind: 'UserMessage', id, messageId: id, content: [text(id)] } as const,

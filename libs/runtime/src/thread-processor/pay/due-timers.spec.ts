@@ -1,5 +1,13 @@
 import { createManualClock, createMemoryWorld, type ManualClock } from '@dormouse/adapter-memory';
-import type { DueTimer, InputBus, Logger, ThreadKey, Timers } from '@dormouse/ports';
+import {
+  tenantId,
+  type TenantId,
+  type DueTimer,
+  type InputBus,
+  type Logger,
+  type ThreadKey,
+  type Timers,
+} from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createDueTimers, type DueTimersLoop } from './due-timers.ts';
@@ -11,7 +19,7 @@ interface Scene {
   readonly timers: Timers;
   readonly loop: DueTimersLoop;
   readonly fired: string[];
-  readonly set: (timerId: string, inMs: number, tenant?: string) => Promise<DueTimer>;
+  readonly set: (timerId: string, inMs: number, tenant?: TenantId) => Promise<DueTimer>;
 }
 
 function scene(
@@ -36,7 +44,7 @@ function scene(
     logger: silent,
     settings: { timerPollMs: 1_000, timersFiringMax },
   });
-  const set = async (timerId: string, inMs: number, tenant = 'acme'): Promise<DueTimer> => {
+  const set = async (timerId: string, inMs: number, tenant = tenantId('acme')): Promise<DueTimer> => {
     const timer = { tenant, thread: 't', timerId, due: clock.now() + inMs };
     await timers.set([timer]);
     loop.wakeBy(timer.due);
@@ -106,8 +114,8 @@ describe('due timers', () => {
       ({ tenant }) => (tenant === 'loud' ? new Promise(() => {}) : Promise.resolve()),
       100,
     );
-    for (let nth = 0; nth < 2_000; nth += 1) await set(`loud-${nth}`, 10, 'loud');
-    for (let nth = 0; nth < 200; nth += 1) await set(`quiet-${nth}`, 20, 'quiet');
+    for (let nth = 0; nth < 2_000; nth += 1) await set(`loud-${nth}`, 10, tenantId('loud'));
+    for (let nth = 0; nth < 200; nth += 1) await set(`quiet-${nth}`, 20, tenantId('quiet'));
     loop.start();
     await clock.advance(1_000);
     expect(fired.filter((line) => line.includes('quiet'))).toHaveLength(200);

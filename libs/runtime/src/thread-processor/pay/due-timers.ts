@@ -10,7 +10,15 @@
 //   D5. Of those that are being fired a tenant has no more than it leaves room for others: however many timers of one
 //       are due, those of the others fire, at most `keptBackPollMs` late meanwhile. (shared-room)
 import { createSharedRoom } from '@dormouse/collections';
-import { type Clock, type DueTimer, Fault, type InputBus, type Logger, type Timers } from '@dormouse/ports';
+import {
+  type Clock,
+  type DueTimer,
+  Fault,
+  type InputBus,
+  type Logger,
+  type Timers,
+  type TenantId,
+} from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import type { Holding } from '../../tenants/holding.ts';
 
@@ -69,7 +77,7 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
 
   /** Whether timers of some tenant had no room. */
   async function fireDue(): Promise<boolean> {
-    const without = new Set<string>();
+    const without = new Set<TenantId>();
     for (let isMore = true; isMore;) {
       const limit = settings.timersFiringMax + firing.size;
       const due = await timers.due(clock.now(), limit, [...without]);

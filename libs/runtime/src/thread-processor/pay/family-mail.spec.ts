@@ -1,11 +1,11 @@
 import { createManualClock, createMemoryWorld, createSeededEntropy } from '@dormouse/adapter-memory';
-import { Fault, type InputBus, type ThreadDirectory } from '@dormouse/ports';
+import { Fault, type InputBus, type ThreadDirectory, tenantId } from '@dormouse/ports';
 import { inputIds, type SendToChild, type SpawnChild } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { createFamilyMail } from './family-mail.ts';
 import { Hold } from './held-deliveries.ts';
 
-const from = { key: { tenant: 'acme', thread: 'thr_1' }, at: 0, trace: null, settled() {} };
+const from = { key: { tenant: tenantId('acme'), thread: 'thr_1' }, at: 0, trace: null, settled() {} };
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const message = (id: string): SendToChild => ({ do: 'SendToChild', id, childId: 'thr_c', content: [] });
 const spawn = {

@@ -1,11 +1,19 @@
-import type { InputDelivery } from '@dormouse/ports';
+import { tenantId, type InputDelivery } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { Hold } from './held-deliveries.ts';
 import { message } from '../spec/processor-stage.ts';
 
 function delivery(released: string[], name: string): InputDelivery {
   const release = (): void => void released.push(name);
-  return { what: 'input', tenant: 'acme', thread: 't', input: message(name), trace: null, decided: () => {}, release };
+  return {
+    what: 'input',
+    tenant: tenantId('acme'),
+    thread: 't',
+    input: message(name),
+    trace: null,
+    decided: () => {},
+    release,
+  };
 }
 
 function holds(): { released: string[]; hold: (name: string) => Hold } {

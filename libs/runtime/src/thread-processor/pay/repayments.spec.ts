@@ -1,10 +1,11 @@
+import { tenantId, type TenantId } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { createRepayments, type Repayment } from './repayments.ts';
 
 it('R1 after a takeover, a tenant with one thread is paid beside one with a thousand, not behind it', async () => {
   const repayments = createRepayments(2);
   const order: string[] = [];
-  const repay = async (tenant: string): Promise<void> => {
+  const repay = async (tenant: TenantId): Promise<void> => {
     const place = repayments.enter(tenant);
     await place.begun;
     order.push(tenant);
@@ -12,7 +13,11 @@ it('R1 after a takeover, a tenant with one thread is paid beside one with a thou
     place.leave();
     place.leave(); // twice is once
   };
-  const all = [...Array.from({ length: 1_000 }, () => repay('loud')), repay('quiet'), repay('quiet')];
+  const all = [
+    ...Array.from({ length: 1_000 }, () => repay(tenantId('loud'))),
+    repay(tenantId('quiet')),
+    repay(tenantId('quiet')),
+  ];
   expect(repayments.waiting).toBe(1_000);
   await Promise.all(all);
   expect(order).toHaveLength(1_002);
@@ -22,8 +27,8 @@ it('R1 after a takeover, a tenant with one thread is paid beside one with a thou
 
 it('R2 a lane that is in a hurry waits no longer, and takes no place', async () => {
   const repayments = createRepayments(1);
-  const first = repayments.enter('a');
-  const [second, third] = [repayments.enter('a'), repayments.enter('b')];
+  const first = repayments.enter(tenantId('a'));
+  const [second, third] = [repayments.enter(tenantId('a')), repayments.enter(tenantId('b'))];
   second.hurry();
   await second.begun;
   expect(repayments.waiting).toBe(1);

@@ -5,6 +5,7 @@
 //   R1. At most `max` lanes repay at once. Tenants that wait take turns by their weights, the lanes of one in the order
 //       of their arrival; a lane that fails gives its place back.
 //   R2. A lane that gets a new input waits no longer, nor does one whose assignment ends.
+import type { TenantId } from '@dormouse/ports';
 import { createDeficitRounds } from '@dormouse/collections';
 
 /** One lane's place, or its wait for one. */
@@ -18,23 +19,23 @@ export interface Repayment {
 }
 
 export interface Repayments {
-  enter(tenant: string): Repayment;
+  enter(tenant: TenantId): Repayment;
   readonly waiting: number;
 }
 
-export function createRepayments(max: number, weightOf: (tenant: string) => number = () => 1): Repayments {
-  const waiting = new Map<string, Set<() => void>>();
-  const rounds = createDeficitRounds<string>(weightOf);
+export function createRepayments(max: number, weightOf: (tenant: TenantId) => number = () => 1): Repayments {
+  const waiting = new Map<TenantId, Set<() => void>>();
+  const rounds = createDeficitRounds<TenantId>(weightOf);
   let taken = 0;
 
-  function wait(tenant: string, serve: () => void): void {
+  function wait(tenant: TenantId, serve: () => void): void {
     const queue = waiting.get(tenant) ?? new Set();
     waiting.set(tenant, queue.add(serve));
     rounds.add(tenant);
   }
 
   /** False when it does not wait. */
-  function drop(tenant: string, serve: () => void): boolean {
+  function drop(tenant: TenantId, serve: () => void): boolean {
     const queue = waiting.get(tenant);
     if (queue?.delete(serve) !== true) return false;
     if (queue.size > 0) return true;
@@ -51,7 +52,7 @@ export function createRepayments(max: number, weightOf: (tenant: string) => numb
     }
   }
 
-  function enter(tenant: string): Repayment {
+  function enter(tenant: TenantId): Repayment {
     let holds = false;
     let begin = (): void => {};
     const leave = (): void => {

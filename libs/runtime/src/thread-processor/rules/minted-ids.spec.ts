@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { hashKeyOf } from '../../log/keyed-hash.ts';
 import { mintId, momentOf } from './minted-ids.ts';
@@ -16,7 +17,7 @@ describe('a minted id', () => {
 
   it('differs by tenant, thread, prefix, position, time and key', () => {
     const others = [
-      mintId(idKey, { ...key, tenant: 'b' }, 'call', 7, now),
+      mintId(idKey, { ...key, tenant: tenantId('b') }, 'call', 7, now),
       mintId(idKey, { ...key, thread: 'thr_2' }, 'call', 7, now),
       mintId(idKey, key, 'tmr', 7, now),
       mintId(idKey, key, 'call', 8, now),

@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import {
   type decide,
   emptyTail,
@@ -53,7 +54,13 @@ const heart: Heart = {
 };
 
 const bounded = (commitBytesMax: number, ...ids: string[]): ReturnType<typeof decideSlice> =>
-  decideSlice(heart, { thread: unopenedThread('acme', 't'), tail: emptyTail }, ids.map(item), moment, commitBytesMax);
+  decideSlice(
+    heart,
+    { thread: unopenedThread(tenantId('acme'), 't'), tail: emptyTail },
+    ids.map(item),
+    moment,
+    commitBytesMax,
+  );
 const decided = (...ids: string[]): ReturnType<typeof decideSlice> => bounded(1_000_000, ...ids);
 
 describe('a slice of several inputs', () => {

@@ -1,8 +1,9 @@
+import { tenantId } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { createDiscarded } from './discarded.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const event: ThreadInput = {
   kind: 'SubscriptionEvent',
   id: 'e:1',

@@ -1,4 +1,4 @@
-import type { Append, AppendAnswer } from '@dormouse/ports';
+import { tenantId, type Append, type AppendAnswer } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createGroupCommit } from './group-commit.ts';
 
@@ -7,7 +7,7 @@ const limits = { groupCommitsMax: 3, groupBytesMax: 1_000, groupsInFlightMax: 1 
 function append(thread: string, bytes = 10): Append {
   const commit = {
     v: 1,
-    tenant: 'acme',
+    tenant: tenantId('acme'),
     thread,
     version: 0,
     count: 1,

@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { message } from '../spec/processor-stage.ts';
 import { mergeInputs } from './merge-inputs.ts';
@@ -6,7 +7,7 @@ import { deliveredItem, type InputItem } from './slice-item.ts';
 function item(id: string, log: string[], name = id): InputItem {
   const made = deliveredItem({
     what: 'input',
-    tenant: 'acme',
+    tenant: tenantId('acme'),
     thread: 't',
     input: message(id),
     trace: null,

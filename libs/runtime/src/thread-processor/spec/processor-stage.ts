@@ -9,18 +9,19 @@ import {
   type MemoryWorld,
   type Topology,
 } from '@dormouse/adapter-memory';
-import type {
-  Agent,
-  Commit,
-  InputBus,
-  Logger,
-  Metrics,
-  Model,
-  ModelPart,
-  ModelRequest,
-  ThreadKey,
-  ThreadRow,
-  WorkTopics,
+import {
+  tenantId,
+  type Agent,
+  type Commit,
+  type InputBus,
+  type Logger,
+  type Metrics,
+  type Model,
+  type ModelPart,
+  type ModelRequest,
+  type ThreadKey,
+  type ThreadRow,
+  type WorkTopics,
 } from '@dormouse/ports';
 import {
   defaultLimits,
@@ -40,7 +41,7 @@ import type { ProcessorProtocol } from '../rules/protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { createThreadProcessor } from '../thread-processor.ts';
 
-export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+export const key: ThreadKey = { tenant: tenantId('acme'), thread: 'thr_1' };
 const secret = new TextEncoder().encode('a key for specs');
 export const idKey = hashKeyOf(secret);
 

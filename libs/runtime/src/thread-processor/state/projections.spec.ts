@@ -1,5 +1,5 @@
 import { createManualClock } from '@dormouse/adapter-memory';
-import { Fault, type ThreadDirectory, type ThreadProjection } from '@dormouse/ports';
+import { Fault, type ThreadDirectory, type ThreadProjection, tenantId } from '@dormouse/ports';
 import { unopenedThread } from '@dormouse/thread';
 import { beforeEach, expect, it } from 'vitest';
 import { createProjections, type Projections } from './projections.ts';
@@ -10,7 +10,7 @@ const settings = {
   projectionsPerBatchMax: 10,
   retryDelayMsMax: 500,
 };
-const keyOf = (thread: string) => ({ tenant: 'acme', thread });
+const keyOf = (thread: string) => ({ tenant: tenantId('acme'), thread });
 
 let clock: ReturnType<typeof createManualClock>;
 let written: ThreadProjection[];
@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 
 const change = (thread: string, position: number): void =>
-  projections.changed(keyOf(thread), { ...unopenedThread('acme', thread), position });
+  projections.changed(keyOf(thread), { ...unopenedThread(tenantId('acme'), thread), position });
 const positions = (): readonly number[] => written.map(({ position }) => position);
 
 it('J1 J3 writes the newest state of a thread that rests, once', async () => {

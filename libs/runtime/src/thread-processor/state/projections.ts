@@ -17,6 +17,7 @@ import {
   type ThreadProjection,
   type ThreadWaitKind,
   waitingOnMax,
+  type TenantId,
 } from '@dormouse/ports';
 import { dailyUsage, statusOf, type Thread, waitingOn } from '@dormouse/thread';
 
@@ -51,7 +52,7 @@ export function createProjections(deps: {
   };
 }): Projections {
   const { projectionDelayMs, projectionDelayMsMax, projectionsPerBatchMax, retryDelayMsMax } = deps.settings;
-  const changed = new ThreadMap<Changed>();
+  const changed = new ThreadMap<Changed, TenantId>();
   let writing = false;
   let underWay: Promise<boolean> = Promise.resolve(true);
 

@@ -1,3 +1,4 @@
+import { tenantId } from '@dormouse/ports';
 import { emptyTail, text, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { StateCache } from './state-cache.ts';
@@ -5,14 +6,14 @@ import type { ThreadState } from './thread-state.ts';
 import { noTraceState } from '../../tracing/trace-state.ts';
 import { TranscriptWindow } from './transcript-window.ts';
 
-const toolsets = unopenedThread('acme', 'a').toolsets;
+const toolsets = unopenedThread(tenantId('acme'), 'a').toolsets;
 
 /** A thread that weighs a little more than `characters`. */
 function state(name: string, characters: number): ThreadState {
   const messages = new TranscriptWindow(0, 10_000_000);
   messages.append([{ role: 'user', content: [text('x'.repeat(characters))] }]);
   return {
-    thread: unopenedThread('acme', name),
+    thread: unopenedThread(tenantId('acme'), name),
     tail: emptyTail,
     lastHash: '',
     trace: noTraceState,

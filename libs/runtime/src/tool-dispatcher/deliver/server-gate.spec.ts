@@ -1,5 +1,5 @@
 import { createManualClock, createSeededEntropy, type ManualClock, settle } from '@dormouse/adapter-memory';
-import type { SendOutcome } from '@dormouse/ports';
+import { tenantId, type SendOutcome } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CancelTokenSource, type CancelToken } from './cancel-token.ts';
 import { createServerGates, type Leave, type ServerGates } from './server-gate.ts';
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 async function come(name: string, cancelToken: CancelToken = endless, server = 'one'): Promise<void> {
-  void Promise.resolve(gates.enter('acme', server, cancelToken)).then(
+  void Promise.resolve(gates.enter(tenantId('acme'), server, cancelToken)).then(
     (leave) => leave && entered.push({ name, leave }),
   );
   await settle();
@@ -152,7 +152,7 @@ describe('the breaker', () => {
   it('lets go of who stops waiting', async () => {
     await fail(5);
     const cancelToken = new CancelTokenSource();
-    const left = gates.enter('acme', 'one', cancelToken);
+    const left = gates.enter(tenantId('acme'), 'one', cancelToken);
     cancelToken.cancel();
     expect(await left).toBeNull();
   });

@@ -6,7 +6,14 @@
 //   S2. A gate is forgotten when no call waits and its breaker is closed, not before: one entry per server in use.
 //   S3. Calls that wait enter in the order of their arrival.
 // By hand, as its breaker: time and randomness are ports. A call that needs not wait enters without a promise.
-import type { BreakerState, Clock, Entropy, SendOutcome } from '@dormouse/ports';
+import {
+  storedTenantId,
+  type BreakerState,
+  type Clock,
+  type Entropy,
+  type SendOutcome,
+  type TenantId,
+} from '@dormouse/ports';
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { CancelToken } from './cancel-token.ts';
@@ -14,9 +21,9 @@ import type { BreakerSettings } from '../settings.ts';
 
 export interface ServerGates {
   /** What ends the turn; null where the call has to wait for it, or where it is cancelled. */
-  enterNow(tenant: string, toolServer: string, cancelToken: CancelToken): Leave | null;
+  enterNow(tenant: TenantId, toolServer: string, cancelToken: CancelToken): Leave | null;
   /** Resolves when the turn has come, or with null when it is cancelled. */
-  enter(tenant: string, toolServer: string, cancelToken: CancelToken): Promise<Leave | null>;
+  enter(tenant: TenantId, toolServer: string, cancelToken: CancelToken): Promise<Leave | null>;
   /** Of the breakers, with the name of the tool server, for each tenant that uses it. */
   states(): readonly (readonly [toolServer: string, state: BreakerState])[];
   /** The gates whose breaker is not closed. */
@@ -24,7 +31,7 @@ export interface ServerGates {
 }
 
 export interface HoldingGate {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly toolServer: string;
   readonly breaker: Exclude<BreakerState, 'closed'>;
 }
@@ -117,5 +124,7 @@ export function createServerGates(options: GateOptions): ServerGates {
 
 function holdingGate(name: string, breaker: BreakerState): readonly HoldingGate[] {
   const space = name.indexOf(' ');
-  return breaker === 'closed' ? [] : [{ tenant: name.slice(0, space), toolServer: name.slice(space + 1), breaker }];
+  return breaker === 'closed'
+    ? []
+    : [{ tenant: storedTenantId(name.slice(0, space)), toolServer: name.slice(space + 1), breaker }];
 }

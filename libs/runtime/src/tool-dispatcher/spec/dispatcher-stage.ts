@@ -20,6 +20,7 @@ import {
   type ToolServer,
   type WorkTopics,
   isThreadInput,
+  tenantId,
 } from '@dormouse/ports';
 import type { InvokeTool, RecordedEvent, ThreadInput } from '@dormouse/thread';
 import { createHash } from 'node:crypto';
@@ -30,7 +31,7 @@ import type { DispatcherSettings } from '../settings.ts';
 import type { Holding } from '../../tenants/holding.ts';
 import { createToolDispatcher } from '../tool-dispatcher.ts';
 
-export const key: ThreadKey = { tenant: 'acme', thread: 'thr_1' };
+export const key: ThreadKey = { tenant: tenantId('acme'), thread: 'thr_1' };
 
 export type Answer =
   SendOutcome | Promise<SendOutcome> | ((request: SendRequest) => SendOutcome | Promise<SendOutcome>);

@@ -14,7 +14,7 @@
 import { type Problem, type Steps, canonicalizing, checkingJson, readJson, shortJsonCharacters } from '@dormouse/json';
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
-import type { Clock, Logger, Toolsets, ToolServer, ToolTransport } from '@dormouse/ports';
+import type { Clock, Logger, Toolsets, ToolServer, ToolTransport, TenantId } from '@dormouse/ports';
 import { parsingToolset, toolServerUrl, type Toolset } from '@dormouse/protocol';
 import type { RejectedToolset } from '@dormouse/thread';
 import { inTurnsIf } from '../../in-turns.ts';
@@ -36,7 +36,7 @@ export interface Manifests {
   /** The same after a 409: one fetch for all calls that were refused together. (M5) */
   fetchChanged(server: ToolServer): Promise<Fetched>;
   /** The stored manifest with this hash, or null. */
-  stored(tenant: string, sha256: string): Promise<Manifest | null>;
+  stored(tenant: TenantId, sha256: string): Promise<Manifest | null>;
   /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
   lastGood(server: ToolServer): Promise<Manifest | null>;
 }
@@ -77,10 +77,10 @@ export function createManifests(deps: ManifestsDeps): Manifests {
     logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });
   }
 
-  const stored = async (tenant: string, sha256: string): Promise<Manifest | null> =>
+  const stored = async (tenant: TenantId, sha256: string): Promise<Manifest | null> =>
     bySha256.get(`${tenant} ${sha256}`)?.manifest ?? readStored(tenant, sha256);
 
-  async function readStored(tenant: string, sha256: string): Promise<Manifest | null> {
+  async function readStored(tenant: TenantId, sha256: string): Promise<Manifest | null> {
     const row = await toolsets.get(tenant, sha256);
     if (row === null) return null;
     const read = judged.get(sha256) ?? (await judging(sha256, () => judge(row.manifest))); // its text is canonical

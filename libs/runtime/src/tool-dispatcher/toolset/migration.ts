@@ -19,6 +19,7 @@ import type {
   ToolServer,
   ToolTransport,
   WorkTopics,
+  TenantId,
 } from '@dormouse/ports';
 import { encodeMigrate, toolServerUrl } from '@dormouse/protocol';
 import { inputIds, type MigrateToolServers, type MigrationResult } from '@dormouse/thread';
@@ -94,7 +95,7 @@ async function askBack(
 /** The destination must offer a toolset before any server gets `/migrate`. R102 */
 async function connect(
   { registrations, manifests }: MigrationDeps,
-  tenant: string,
+  tenant: TenantId,
   name: string,
   destination: string,
   effect: MigrateToolServers,

@@ -10,7 +10,7 @@
 //   L5. A server that is paused is not asked: it gives its last good manifest, marked stale. Its calls wait.
 import { canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import type { ToolServer, WorkTopics } from '@dormouse/ports';
+import type { ToolServer, WorkTopics, TenantId } from '@dormouse/ports';
 import { injectedEventToolName, isBuiltInToolName, type Tool } from '@dormouse/protocol';
 import {
   inputIds,
@@ -57,7 +57,7 @@ export async function loadToolsets(
 
 async function find(
   { registrations, manifests }: Parameters<typeof loadToolsets>[0],
-  tenant: string,
+  tenant: TenantId,
   name: string,
   effect: LoadToolsets,
 ): Promise<Found> {

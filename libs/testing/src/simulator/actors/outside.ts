@@ -92,7 +92,7 @@ export function createOutside(stage: Stage, installation: () => Installation): O
   const askIngress: Outside['askIngress'] = (ask) => request('ingress', () => installation().ingress(), ask);
 
   function startClient(index: number, agent = index): void {
-    const tenant = tenants[agent % tenants.length] ?? 'acme';
+    const tenant = tenants[agent % tenants.length] ?? tenants[0];
     const mintName = requestNames({ clock, entropy: { nonce: () => '', fraction: () => 0 } });
     clientsLeft += 1;
     void runClient({

@@ -1,6 +1,6 @@
 // A client of one thread: opens it, talks, interrupts, cancels, approves, retries and perhaps closes. It repeats a
 // request under the same idempotency key until it is answered, as the API's contract demands.
-import type { Clock, ThreadKey } from '@dormouse/ports';
+import type { Clock, ThreadKey, TenantId } from '@dormouse/ports';
 import type { Ingress, RequestOrigin } from '@dormouse/runtime';
 import type { Answer, ApprovalDecision, Thread } from '@dormouse/thread';
 import type { SentRequest } from '../../invariants/history.ts';
@@ -8,7 +8,7 @@ import type { Random } from '../world/random.ts';
 
 export interface ClientDeps {
   readonly name: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly agent: string;
   readonly random: Random;
   readonly clock: Clock;

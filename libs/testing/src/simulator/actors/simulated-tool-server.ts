@@ -1,7 +1,7 @@
 // A realistic tool server: acknowledges with any 2xx, answers late, early, twice, differently, never; refuses, breaks,
 // hangs, sends garbage, ids of others and forged tokens. It records everything it received.
 import type { ToolPeer } from '@dormouse/adapter-memory';
-import type { Clock, FetchOutcome, SendOutcome, SendRequest } from '@dormouse/ports';
+import type { Clock, FetchOutcome, SendOutcome, SendRequest, TenantId } from '@dormouse/ports';
 import type { ReceivedNotice, ReceivedPost, SentCallback } from '../../invariants/history.ts';
 import type { Random } from '../world/random.ts';
 
@@ -9,7 +9,7 @@ import type { Random } from '../world/random.ts';
 export type CallbackStatus = number | null;
 
 export interface ToolServerDeps {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly name: string;
   readonly baseUrl: string;
   readonly random: Random;

@@ -1,5 +1,6 @@
 // An operator who pauses agents and tool servers at random, and lets them go on. Drawn apart from everything else, so
 // that a universe without pauses stays the same.
+import type { TenantId } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { faultsEndMs } from './fault-mix.ts';
 import type { Random } from '../world/random.ts';
@@ -25,7 +26,7 @@ export interface PausesDeps extends Pick<Stage, 'scheduler' | 'clock' | 'world' 
 
 interface Target {
   readonly what: 'agent' | 'tool server';
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly name: string;
 }
 

@@ -1,6 +1,6 @@
 // What operators have registered in a universe: tool servers, and one agent per thread with its own policies.
 import type { MemoryWorld } from '@dormouse/adapter-memory';
-import type { ToolServer } from '@dormouse/ports';
+import type { TenantId, ToolServer } from '@dormouse/ports';
 import { defaultLimits, type InterruptPolicy } from '@dormouse/thread';
 import { agentOf, modelOf, toolServerOf } from '../../samples.ts';
 import { tenants } from '../observation.ts';
@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
 import { beginningMs } from './scheduler.ts';
 import { threadsPerUniverse } from './universe-stage.ts';
 
-export const registrationOf = (tenant: string, name: string, baseUrl: string): ToolServer =>
+export const registrationOf = (tenant: TenantId, name: string, baseUrl: string): ToolServer =>
   toolServerOf({
     ...{ tenant, id: `tsv_${tenant}_${name}`, name, baseUrl },
     ...{ createdAt: beginningMs, updatedAt: beginningMs },
@@ -23,7 +23,7 @@ export function register(world: MemoryWorld, random: Random, servers: readonly T
   const policy = (): InterruptPolicy => random.pick(['cancel', 'keep', 'queue', 'reject']);
   for (let index = 0; index < threadsPerUniverse; index += 1) {
     const agent = agentOf({
-      tenant: tenants[index % tenants.length] ?? 'acme',
+      tenant: tenants[index % tenants.length] ?? tenants[0],
       id: `agt_${index}`,
       name: `agent${index}`,
       createdAt: beginningMs,

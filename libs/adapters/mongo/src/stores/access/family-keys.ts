@@ -1,5 +1,5 @@
 // Keys of families, found by ranges of `_id`. Port: ports/stores/family-keys.ts.
-import type { FamilyKey, FamilyKeys } from '@dormouse/ports';
+import type { FamilyKey, FamilyKeys, TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, text, textOrNull } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
@@ -17,12 +17,12 @@ const schema = new Schema<FamilyKeyDocument>(
 export function createFamilyKeys(server: MongoServer): FamilyKeys {
   const documents = server.connection.model<FamilyKeyDocument>('FamilyKey', schema);
 
-  async function get(tenant: string, families: readonly string[]): Promise<readonly FamilyKey[]> {
+  async function get(tenant: TenantId, families: readonly string[]): Promise<readonly FamilyKey[]> {
     const ids = families.map((family) => idOf(tenant, family));
     return (await server.read(() => documents.find({ _id: { $in: ids } }).lean())).map(keyOf);
   }
 
-  async function eraseOne(tenant: string, family: string): Promise<void> {
+  async function eraseOne(tenant: TenantId, family: string): Promise<void> {
     const filter = { _id: idOf(tenant, family) };
     const update = { $set: { tenant, family, sealed: null } };
     try {

@@ -1,5 +1,5 @@
 // Schedules of tenants in `schedules`. Port: ports/arrivals/schedules.ts.
-import type { Schedules, TenantSchedule } from '@dormouse/ports';
+import type { Schedules, TenantSchedule, TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, numberOrNull, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
@@ -8,7 +8,7 @@ import { nameAfter, pageOf } from '../registry.ts';
 
 interface ScheduleDocument {
   readonly _id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly name: string;
   /** The id that may be used instead of the name. */
   readonly alias: string;

@@ -1,6 +1,13 @@
 // Sources in `sources`, and the deliveries that they have brought in `source_deliveries`.
 // Port: ports/arrivals/sources.ts.
-import { claimsKeptMs, type Deliveries, type Delivery, type Source, type Sources } from '@dormouse/ports';
+import {
+  claimsKeptMs,
+  type Deliveries,
+  type Delivery,
+  type Source,
+  type Sources,
+  type TenantId,
+} from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
@@ -9,7 +16,7 @@ import { nameAfter, pageOf } from '../registry.ts';
 
 interface SourceDocument {
   readonly _id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly name: string;
   /** The id that may be used instead of the name. */
   readonly alias: string;
@@ -83,7 +90,7 @@ const deliverySchema = new Schema<DeliveryDocument>(
 
 export function createDeliveries(server: MongoServer): Deliveries {
   const deliveries = server.connection.model<DeliveryDocument>('SourceDelivery', deliverySchema);
-  const find = async (tenant: string, id: string): Promise<Delivery | null> => {
+  const find = async (tenant: TenantId, id: string): Promise<Delivery | null> => {
     const found = await server.read(() => deliveries.findOne({ _id: idOf(tenant, id) }).lean());
     return found && { tenant, id, thread: found.thread, at: found.at };
   };

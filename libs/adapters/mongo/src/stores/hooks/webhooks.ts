@@ -1,6 +1,13 @@
 // Endpoints of customers in `webhooks`, and readers of the log for them in `webhook_readers`. Port:
 // ports/stores/hooks/webhooks.ts.
-import { encodeCursor, type Webhook, type WebhookReader, type WebhookReaders, type Webhooks } from '@dormouse/ports';
+import {
+  encodeCursor,
+  type Webhook,
+  type WebhookReader,
+  type WebhookReaders,
+  type Webhooks,
+  type TenantId,
+} from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
@@ -9,7 +16,7 @@ import { deliveriesOf, idBehind } from './deliveries.ts';
 
 interface WebhookDocument {
   readonly _id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly id: string;
   /** The endpoint as JSON. */
   readonly document: string;
@@ -67,7 +74,7 @@ interface ReaderDocument extends WebhookReader {
   readonly holder: string | null;
 }
 
-const readerId = (tenant: string): string => idOf(tenant, 'reader');
+const readerId = (tenant: TenantId): string => idOf(tenant, 'reader');
 
 const readerSchema = new Schema<ReaderDocument>(
   { _id: text, tenant: text, place: text, changes: number, holder: textOrNull, heldUntil: number },

@@ -1,5 +1,5 @@
 // What tenants have used, by reporter, in `tenant_tallies`. Port: ports/stores/tenant-tallies.ts.
-import type { TenantTallies, TenantTally, TenantTallyRow } from '@dormouse/ports';
+import type { TenantTallies, TenantTally, TenantTallyRow, TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
@@ -19,7 +19,7 @@ tallySchema.index({ tenant: 1, name: 1 }, { name: 'by_tenant' });
 tallySchema.index({ expiry: 1 }, { name: 'expiry', expireAfterSeconds: 0 });
 
 interface Group {
-  readonly _id: { readonly tenant: string; readonly name: string };
+  readonly _id: { readonly tenant: TenantId; readonly name: string };
   readonly amount: number;
 }
 

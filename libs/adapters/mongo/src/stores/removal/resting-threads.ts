@@ -1,5 +1,5 @@
 // Threads at rest: documents of `threads`. Contract: ports/resting-threads.ts.
-import type { RestingRoot, RestingThread, RestingThreads, ThreadRow } from '@dormouse/ports';
+import type { RestingRoot, RestingThread, RestingThreads, ThreadRow, TenantId } from '@dormouse/ports';
 import { idOf } from '../../id-of.ts';
 import type { MongoServer } from '../../mongo-server.ts';
 
@@ -18,7 +18,7 @@ export function createRestingThreads(server: MongoServer): RestingThreads {
     server.read(() => threads().find(filter, { projection: fields }).sort(order).limit(limit).toArray()) as Promise<
       Row[]
     >;
-  const rowOf = (tenant: string, thread: string): object => ({ _id: idOf(tenant, thread), tenant });
+  const rowOf = (tenant: TenantId, thread: string): object => ({ _id: idOf(tenant, thread), tenant });
 
   return {
     roots: async (tenant, wanted, after, limit) => {

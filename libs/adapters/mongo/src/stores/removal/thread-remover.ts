@@ -8,7 +8,7 @@
 //       tenant's log is not held up by a place that stays empty. One that a broken removal has left empty is filled by
 //       the reader that meets it. (commit-places P3, P4; tenant-log T2)
 //   T4. No command changes more than `threadsAtOnce` threads, or more than `commitsAtOnce` commits.
-import type { Removal, Removed, ThreadKey, ThreadRemover } from '@dormouse/ports';
+import type { Removal, Removed, ThreadKey, ThreadRemover, TenantId } from '@dormouse/ports';
 import type { Model } from 'mongoose';
 import { idOf } from '../../id-of.ts';
 import type { MongoServer } from '../../mongo-server.ts';
@@ -49,7 +49,7 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
     return modifiedCount;
   }
 
-  async function removeBlobs(tenant: string, threads: readonly string[]): Promise<Removed> {
+  async function removeBlobs(tenant: TenantId, threads: readonly string[]): Promise<Removed> {
     const range = rangeBehind(idOf(tenant));
     const blobs = server.connection.collection<BlobDocument>('blobs');
     const named = { ...range, threads: { $in: [...threads] } };
@@ -63,7 +63,7 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
     return { rows: found.length, bytes };
   }
 
-  async function removeCopies(tenant: string, threads: readonly string[]): Promise<Removed> {
+  async function removeCopies(tenant: TenantId, threads: readonly string[]): Promise<Removed> {
     const blobs = await removeBlobs(tenant, threads);
     const derived = await deleteFrom(copyCollections, beginningWith(tenant, threads));
     const asked = { tenant, isOpen: { $in: [true, false] }, thread: { $in: [...threads] } };
@@ -77,7 +77,7 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
     return { rows, bytes: blobs.bytes };
   }
 
-  async function removeRest(tenant: string, threads: readonly string[]): Promise<Removed> {
+  async function removeRest(tenant: TenantId, threads: readonly string[]): Promise<Removed> {
     let removed: Removed = { rows: await deleteFrom(recordCollections, beginningWith(tenant, threads)), bytes: 0 };
     for (const thread of threads) removed = sum(removed, await removeLog({ tenant, thread }));
     return { ...removed, rows: removed.rows + (await deleteFrom(['threads'], rowsOf(tenant, threads))) }; // (T1)
@@ -119,12 +119,12 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
     }
   }
 
-  async function voidForward(tenant: string, shard: number, place: number): Promise<void> {
+  async function voidForward(tenant: TenantId, shard: number, place: number): Promise<void> {
     const forward = { shard, _id: idOf(tenant, shard, place) };
     await server.write(() => commits.updateOne(forward, { $set: { thread: '', version: 0 } }));
   }
 
-  async function removeAnswers(tenant: string, threads: readonly string[]): Promise<number> {
+  async function removeAnswers(tenant: TenantId, threads: readonly string[]): Promise<number> {
     let rows = 0;
     for (let from = 0; from < threads.length; from += answersOfThreadsAtOnce) {
       const some = threads.slice(from, from + answersOfThreadsAtOnce).map(escaped);
@@ -134,7 +134,7 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
     return rows;
   }
 
-  async function removeSome(tenant: string, threads: readonly string[], what: Removal): Promise<Removed> {
+  async function removeSome(tenant: TenantId, threads: readonly string[], what: Removal): Promise<Removed> {
     const copies = await removeCopies(tenant, threads);
     return what === 'copies' ? copies : sum(copies, await removeRest(tenant, threads));
   }
@@ -163,14 +163,14 @@ function rangeBehind(id: string): { readonly _id: { readonly $gte: string; reado
 }
 
 /** Documents whose `_id` is of one of the threads, or begins with it. */
-const beginningWith = (tenant: string, threads: readonly string[]): object => ({
+const beginningWith = (tenant: TenantId, threads: readonly string[]): object => ({
   $or: [
     { _id: { $in: threads.map((thread) => idOf(tenant, thread)) } },
     ...threads.map((thread) => rangeBehind(idOf(tenant, thread))),
   ],
 });
 
-const rowsOf = (tenant: string, threads: readonly string[]): object => ({
+const rowsOf = (tenant: TenantId, threads: readonly string[]): object => ({
   tenant,
   _id: { $in: threads.map((thread) => idOf(tenant, thread)) },
 });

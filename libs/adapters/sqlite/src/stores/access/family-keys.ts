@@ -1,5 +1,5 @@
 // Keys of families. Port: ports/stores/family-keys.ts.
-import type { FamilyKey, FamilyKeys } from '@dormouse/ports';
+import type { FamilyKey, FamilyKeys, TenantId } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 
@@ -12,7 +12,7 @@ const erase =
   'INSERT INTO family_keys (tenant, family, sealed) VALUES (?, ?, NULL) ON CONFLICT DO UPDATE SET sealed = NULL';
 
 export function createFamilyKeys(writer: GroupWriter, reader: Reader): FamilyKeys {
-  const get = (tenant: string, families: readonly string[]): readonly FamilyKey[] =>
+  const get = (tenant: TenantId, families: readonly string[]): readonly FamilyKey[] =>
     reader.all<FamilyKey>(select, tenant, JSON.stringify(families)).map(keyOf);
   return {
     insert: async (key) => {

@@ -1,5 +1,5 @@
 // Sources, and the deliveries that they have brought. Port: ports/arrivals/sources.ts.
-import type { Deliveries, Delivery, Source, Sources } from '@dormouse/ports';
+import type { Deliveries, Delivery, Source, Sources, TenantId } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 import { documentOf, pageByName } from '../document.ts';
@@ -36,7 +36,7 @@ const selectDelivery = 'SELECT id, tenant, thread, at FROM source_deliveries WHE
 export const sweepClaims = 'DELETE FROM source_deliveries WHERE at < ?';
 
 export function createDeliveries(writer: GroupWriter, reader: Reader): Deliveries {
-  const find = (tenant: string, id: string): Delivery | null => {
+  const find = (tenant: TenantId, id: string): Delivery | null => {
     const row = reader.one<Delivery>(selectDelivery, id, tenant);
     return row && { tenant: row.tenant, id: row.id, thread: row.thread, at: row.at };
   };

@@ -8,7 +8,7 @@
 //       tick.
 //   T4. No statement changes more than `threadsAtOnce` threads or `rowsAtOnce` rows, logs excepted (erase-threads D3):
 //       other writes wait for one statement at most.
-import type { Removal, Removed, ThreadRemover } from '@dormouse/ports';
+import type { Removal, Removed, ThreadRemover, TenantId } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
@@ -51,10 +51,10 @@ interface Sized {
 }
 
 export function createThreadRemover(writer: GroupWriter, reader: Reader): ThreadRemover {
-  const run = (sql: string, tenant: string, threads: string): Promise<number> =>
+  const run = (sql: string, tenant: TenantId, threads: string): Promise<number> =>
     writer.rows('prompt', sql, [[tenant, threads]]);
 
-  async function removeCopies(tenant: string, threads: string): Promise<Removed> {
+  async function removeCopies(tenant: TenantId, threads: string): Promise<Removed> {
     const blobs = await removeBlobs(tenant, threads);
     let { rows } = blobs;
     for (const table of copyTables) rows += await run(deleteOf(table), tenant, threads);
@@ -63,7 +63,7 @@ export function createThreadRemover(writer: GroupWriter, reader: Reader): Thread
   }
 
   /** (T2) */
-  async function removeBlobs(tenant: string, threads: string): Promise<Removed> {
+  async function removeBlobs(tenant: TenantId, threads: string): Promise<Removed> {
     const found = reader.all<{ readonly sha256: string }>(selectBlobs, tenant, threads);
     if (found.length === 0) return { rows: 0, bytes: 0 };
     const hashes = JSON.stringify(found.map(({ sha256 }) => sha256));
@@ -75,7 +75,7 @@ export function createThreadRemover(writer: GroupWriter, reader: Reader): Thread
     return { rows, bytes };
   }
 
-  async function removeRest(tenant: string, some: readonly string[]): Promise<Removed> {
+  async function removeRest(tenant: TenantId, some: readonly string[]): Promise<Removed> {
     const threads = JSON.stringify(some);
     const bytes = reader.one<Sized>(sizeOfLogs, tenant, threads)?.bytes ?? 0;
     let rows = 0;
@@ -86,13 +86,13 @@ export function createThreadRemover(writer: GroupWriter, reader: Reader): Thread
     return { rows, bytes };
   }
 
-  async function removeSome(tenant: string, some: readonly string[], what: Removal): Promise<Removed> {
+  async function removeSome(tenant: TenantId, some: readonly string[], what: Removal): Promise<Removed> {
     const copies = await removeCopies(tenant, JSON.stringify(some));
     return what === 'copies' ? copies : sum(copies, await removeRest(tenant, some));
   }
 
   /** (T3) */
-  async function removeWalked(tenant: string, threads: ReadonlySet<string>, what: Removal): Promise<number> {
+  async function removeWalked(tenant: TenantId, threads: ReadonlySet<string>, what: Removal): Promise<number> {
     const isOne = (row: CallRow): boolean => row.tenant === tenant && threads.has(row.thread);
     const rowOf = ({ id, thread }: CallRow): Parameters => [id, tenant, thread];
     const answers = await walk<AnswerRow>(
@@ -165,7 +165,7 @@ interface Way<Row> {
 interface CallRow {
   /** A call's, or the subject of the ledger. */
   readonly id: string;
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly thread: string;
 }
 

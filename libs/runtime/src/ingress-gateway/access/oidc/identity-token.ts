@@ -8,7 +8,7 @@
 //       `skewMsMax` ahead of this clock, so that a token of an issuer whose clock is ahead is good at once.
 //   D5. Scopes that are none of ours grant nothing.
 //   D6. What is known of a refused token is said only when its signature holds: else its claims are a stranger's words.
-import { type Clock, Fault, type Scope } from '@dormouse/ports';
+import { type Clock, Fault, type Scope, type TenantId, parseTenantId } from '@dormouse/ports';
 import type { JWTPayload } from 'jose';
 import { JOSEError, JWTClaimValidationFailed, JWTExpired } from 'jose/errors';
 import { decodeProtectedHeader } from 'jose/decode/protected_header';
@@ -26,7 +26,7 @@ export interface IdentitySettings {
 }
 
 export interface Identity {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   /** `sub`: the same person or program, for ever. */
   readonly subject: string;
   /** By the user claim; null where the token has none. */
@@ -38,7 +38,7 @@ export interface Identity {
 
 /** A token of the issuer that is not accepted. (D6) */
 export interface RefusedIdentity {
-  readonly tenant: string;
+  readonly tenant: TenantId;
   readonly subject: string;
   readonly why: 'expired' | 'not_yet_valid' | 'wrong_audience' | 'claim_missing';
 }
@@ -107,7 +107,7 @@ export function createIdentityTokens(settings: IdentitySettings, ports: Identity
     const expiresAt = exp * 1_000;
     if (expiresAt <= clock.now()) return refusedBy(payload, 'expired'); // (D4)
     if (iat * 1_000 > clock.now() + skewMsMax) return refusedBy(payload, 'not_yet_valid');
-    const tenant = nameIn(payload, settings.tenantClaim);
+    const tenant = tenantIn(payload);
     const subject = nameIn({ sub }, 'sub');
     const userId = nameIn(payload, settings.userClaim);
     if (tenant === null || subject === null) return unknown; // (D3)
@@ -116,9 +116,14 @@ export function createIdentityTokens(settings: IdentitySettings, ports: Identity
     return { identity: { tenant, subject, userId, scopes, expiresAt }, refused: null };
   }
 
+  function tenantIn(payload: JWTPayload): TenantId | null {
+    const name = nameIn(payload, settings.tenantClaim);
+    return name === null ? null : parseTenantId(name);
+  }
+
   /** (D6) */
   function refusedBy(payload: JWTPayload, why: RefusedIdentity['why']): IdentityReading {
-    const tenant = nameIn(payload, settings.tenantClaim);
+    const tenant = tenantIn(payload);
     const subject = nameIn(payload, 'sub');
     const isOurs = payload.iss === issuer && tenant !== null && subject !== null;
     return isOurs ? { identity: null, refused: { tenant, subject, why } } : unknown;

@@ -1,8 +1,9 @@
+import { tenantId } from '@dormouse/ports';
 import { expect, it } from 'vitest';
 import { withAttempts } from './attempt-steps.ts';
 import type { Step, Turn } from './turn.ts';
 
-const key = { tenant: 'acme', thread: 'thr_1' };
+const key = { tenant: tenantId('acme'), thread: 'thr_1' };
 const call: Step = { kind: 'call', id: 'call_1', parentId: 'cmp_1', startedAt: 100, endedAt: 1_000, outcome: 'result' };
 const turn: Turn = {
   ...{ turnId: 'msg_1', cause: { kind: 'message', id: 'msg_1' }, traceId: null, startedAt: 0, endedAt: null },
