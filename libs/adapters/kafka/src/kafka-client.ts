@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly logger: Logger;
 }
 
-/** kafkajs doubles the time between two attempts: a moved leader is found after milliseconds, an ended one within 3 s. */
+/** kafkajs doubles the time between two tries: a moved leader is found after milliseconds, an ended one within 3 s. */
 export const soonAgain = { initialRetryTime: 25, maxRetryTime: 250, retries: 16 };
 
 export function createClient(options: ClientOptions): Kafka {
