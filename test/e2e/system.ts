@@ -14,6 +14,9 @@ import type { System } from './conversation.ts';
 import { cleanUp, request, startStandalone } from './standalone-process.ts';
 
 const servers = servicesOrSkipFile();
+/** Only a standalone process has a clock that can be moved. */
+export const hasClock = servers === null;
+
 const ofTheShared = { DORMOUSE_PLATFORM_KEY: platformKey };
 
 export function startSystem(env: Readonly<Record<string, string>> = {}): Promise<System> {
