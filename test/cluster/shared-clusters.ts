@@ -1,5 +1,5 @@
-// In the cluster tier the specs that wish for the same settings talk to one cluster: starting its processes takes longer
-// than most of them. It starts on first use, so a run without such specs does not pay for it.
+// In the cluster tier the specs that wish for the same settings talk to one cluster: starting its processes takes
+// longer than most of them. It starts on first use, so a run without such specs does not pay for it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
