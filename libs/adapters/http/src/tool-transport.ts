@@ -9,8 +9,15 @@
 //       registration's own authorization; a signature and a certificate of the registration stay beside it.
 //   H3. The hot path resolves no name, reads no secret and parses no URL again: all three are cached for seconds.
 import { createBoundedMap } from '@dormouse/collections';
-import { Fault, type FetchOutcome, type SendOutcome, type ToolServer, type ToolTransport } from '@dormouse/ports';
-import { bodyType, noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
+import {
+  Fault,
+  type FetchOutcome,
+  secretNamesOf,
+  type SendOutcome,
+  type ToolServer,
+  type ToolTransport,
+} from '@dormouse/ports';
+import { bodyType, noCredential, present, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
 import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
