@@ -57,6 +57,8 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const simulator = [join(root, 'node_modules/@dormouse/testing/dist/simulator/main.js')];
 const chaos = ['--conditions=dormouse-source', join(root, 'test/chaos/main.ts')];
 const slowestShown = 10;
+/** What V8 has compiled, kept from run to run: the specs start the programs hundreds of times. */
+const compiled = join(root, 'node_modules/.cache/compiled');
 /**
  * @type {{ passed: number, failed: { name: string, reason: string }[], skipped: { name: string, reason: string }[] }}
  */
@@ -206,7 +208,7 @@ async function step(title, script, ...args) {
   const child = spawn(process.execPath, [...told, ...args], {
     cwd: root,
     stdio: beside ? ['ignore', 'pipe', 'pipe'] : 'inherit',
-    env: { ...process.env, ...env },
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...env },
   });
   running.add(child);
   const printed = [];

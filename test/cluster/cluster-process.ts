@@ -75,7 +75,7 @@ export async function startCluster(
   const cluster: Cluster = {
     ...{ url, key, directory, prefix, database, pids, serverPids, prometheus, traces },
     servers: { kafka, mongo, redis },
-    output: () => [said.all, ...outputFiles(directory).map((file) => readFileSync(file, 'utf8'))].join('\n'),
+    output: () => [said.all, outputIn(directory)].join('\n'),
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     stop: async () => {
       running.delete(cluster);
@@ -94,10 +94,12 @@ function addressesOf({ kafka, mongo, redis }: ServerUrls, database: string): Rea
   return { DORMOUSE_KAFKA_BROKERS: kafka, DORMOUSE_MONGO_URL: url, DORMOUSE_REDIS_URL: redis };
 }
 
-const outputFiles = (directory: string): readonly string[] =>
+/** What the processes of a cluster have printed. */
+export const outputIn = (directory: string): string =>
   readdirSync(directory)
     .filter((name) => name.endsWith('.out'))
-    .map((name) => join(directory, name));
+    .map((name) => readFileSync(join(directory, name), 'utf8'))
+    .join('\n');
 
 /** Ends what a spec file started. */
 export async function endClusters(): Promise<void> {

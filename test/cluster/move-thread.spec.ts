@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/cli-process.ts';
 import { eventsOf, openThread, say, type System } from '../e2e/conversation.ts';
-import { cleanUp, type Json, scratchDirectory, startStandalone } from '../e2e/standalone-process.ts';
+import { type Json, scratchDirectory, startStandalone } from '../e2e/standalone-process.ts';
+import { endSystems, startSystem } from '../e2e/system.ts';
 import { withServices } from '../services/needed-services.ts';
-import { endClusters, startCluster } from './cluster-process.ts';
 
 const ok = async ({ url, key }: System, ...args: readonly string[]): Promise<string> => {
   const run = await runCli(['--url', url, '--key', key, '--json', ...args]);
@@ -32,15 +32,12 @@ const messagesOf = async (at: System, thread: string): Promise<readonly string[]
     ({ role, text }: Json) => `${role}: ${text}`,
   );
 
-withServices(['kafka', 'mongo', 'redis'], (urls) => {
+withServices(['kafka', 'mongo', 'redis'], () => {
   describe('a file of a thread', () => {
-    afterAll(async () => {
-      await endClusters();
-      await cleanUp();
-    });
+    afterAll(endSystems);
 
     it('goes to a cluster and back, and on in both', async () => {
-      const [here, there]: [System, System] = await Promise.all([startStandalone(), startCluster(urls)]);
+      const [here, there]: [System, System] = await Promise.all([startStandalone(), startSystem()]);
       for (const at of [here, there]) {
         const model = { provider: 'scripted', parameters: { script: [[{ text: 'heard' }]] } };
         expect((await at.request('POST', '/v1/agents', { name: 'mover', model })).status).toBe(201);

@@ -3,9 +3,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { canonical } from '../e2e/canonical-history.ts';
 import { eventsOf, openThread, say, type Step, type System, untilEvent, untilStatus } from '../e2e/conversation.ts';
-import { cleanUp, type Json, startStandalone } from '../e2e/standalone-process.ts';
+import { type Json, startStandalone } from '../e2e/standalone-process.ts';
+import { endSystems, startSystem } from '../e2e/system.ts';
 import { withServices } from '../services/needed-services.ts';
-import { endClusters, startCluster } from './cluster-process.ts';
 
 const calls = (name: string, args: object): readonly Step[] => [{ tool_call: { name, arguments: args } }];
 const answers = (text: string): readonly Step[] => [{ text }];
@@ -62,15 +62,12 @@ async function played(at: System): Promise<Json> {
   };
 }
 
-withServices(['kafka', 'mongo', 'redis'], (urls) => {
+withServices(['kafka', 'mongo', 'redis'], () => {
   describe('standalone and the cluster', () => {
-    afterAll(async () => {
-      await endClusters();
-      await cleanUp();
-    });
+    afterAll(endSystems);
 
     it('end in the same canonical history', async () => {
-      const [alone, cluster] = await Promise.all([startStandalone().then(played), startCluster(urls).then(played)]);
+      const [alone, cluster] = await Promise.all([startStandalone().then(played), startSystem().then(played)]);
       expect(alone.events.length).toBeGreaterThan(30);
       expect(canonical(cluster)).toEqual(canonical(alone));
     });

@@ -1,13 +1,11 @@
 // The system of the conformance specs: a standalone process of the spec's own, or the cluster of the whole tier. Where
 // that tier misses a server, their tests are skipped; their hooks then prepare a standalone process that no test uses.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { inject } from 'vitest';
+import { outputIn } from '../cluster/cluster-process.ts';
+import { sharedCluster } from '../cluster/shared-clusters.ts';
 import type { System } from '../e2e/conversation.ts';
 import { request, scratchDirectory, startStandalone } from '../e2e/standalone-process.ts';
 import { servicesOrSkipFile } from '../services/needed-services.ts';
 import { watchedFrom } from './loop-delay.ts';
-import type { ClusterWish, SharedCluster } from './one-cluster.ts';
 
 const servers = servicesOrSkipFile();
 
@@ -32,19 +30,10 @@ export async function conformanceSystem(): Promise<ConformanceSystem> {
     const loops = await scratchDirectory();
     return { ...(await startStandalone({ env: { ...settings, ...watchedFrom(loops) } })), loops, prefix: '' };
   }
-  const wish: ClusterWish = { servers, settings };
-  const answer = await fetch(inject('clusterDoor'), { method: 'POST', body: JSON.stringify(wish) });
-  if (!answer.ok) throw new Error(await answer.text());
-  const { url, key, directory, loops, prefix } = (await answer.json()) as SharedCluster;
+  const { url, key, directory, loops, prefix } = await sharedCluster(servers, settings);
   return {
     ...{ url, key, loops, prefix },
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
     output: () => outputIn(directory),
   };
 }
-
-const outputIn = (directory: string): string =>
-  readdirSync(directory)
-    .filter((name) => name.endsWith('.out'))
-    .map((name) => readFileSync(join(directory, name), 'utf8'))
-    .join('\n');

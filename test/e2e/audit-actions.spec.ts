@@ -2,13 +2,13 @@
 // it, to what, from where, with which outcome and in which request. What the runtime writes by itself is here too.
 import type { AuditRow } from '@dormouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { platformKey } from '../isolation/tenant-system.ts';
 import { eventually, openThread, say, scriptedAgent, type System } from './conversation.ts';
 import { driveToolServer, type DrivenToolServer, toolCall } from './driven-tool-server.ts';
 import type { Answer, Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 import { answerWith, endReceivers, startReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
-const platformKey = 'platform-key-of-the-audit';
 const tenant = 'audited';
 const scopes = ['read', 'threads:write', 'approvals:write', 'tenant:admin'];
 

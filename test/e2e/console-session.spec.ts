@@ -2,13 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { System } from './conversation.ts';
 import type { Answer } from './standalone-process.ts';
-import { endSystems, startSystem } from './system.ts';
+import { endSystems, hasClock, startSystem } from './system.ts';
 
 let at: System;
-let hasClock: boolean;
 beforeAll(async () => {
   at = await startSystem();
-  hasClock = (await at.request('POST', '/v1/dev/clock', { advance_ms: 1 })).status !== 404;
 });
 afterAll(endSystems);
 

@@ -2,11 +2,11 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { platformKey } from '../isolation/tenant-system.ts';
 import { eventsOf, eventually, openThread, scriptedAgent, type System, untilStatus } from './conversation.ts';
 import type { Answer, Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 
-const platformKey = 'platform-key-of-the-specs';
 const secret = `whsec_${Buffer.from('a secret of the specs, 32 bytes!').toString('base64')}`;
 let at: System;
 let agent: string;

@@ -2,18 +2,16 @@ import { allOperations } from '@dormouse/host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openThread, say, scriptedAgent, type System } from './conversation.ts';
 import type { Answer } from './standalone-process.ts';
-import { endSystems, startSystem } from './system.ts';
+import { endSystems, hasClock, startSystem } from './system.ts';
 
 /** Only the standalone topology has it. */
 const clockOperation = 'advanceClock';
 
 let at: System;
-let hasClock: boolean;
 let agent: string;
 let thread: string;
 beforeAll(async () => {
   at = await startSystem();
-  hasClock = (await at.request('POST', '/v1/dev/clock', { advance_ms: 1 })).status !== 404;
   agent = await scriptedAgent(at, [
     [{ tool_call: { name: 'weather', arguments: { city: 'Oslo' } } }],
     [{ text: 'cold' }],

@@ -1,12 +1,12 @@
 // Tenants over the API: made with the platform key, suspended and resumed while their threads work, and deleted.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { platformKey } from '../isolation/tenant-system.ts';
 import { patienceMs } from '../patience.ts';
 import { eventsOf, eventually, openThread, say, scriptedAgent, type System } from './conversation.ts';
 import { driveToolServer } from './driven-tool-server.ts';
 import type { Answer, Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 
-const platformKey = 'platform-key-of-the-specs';
 let at: System;
 beforeAll(async () => {
   at = await startSystem({ DORMOUSE_PLATFORM_KEY: platformKey });

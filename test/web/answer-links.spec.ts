@@ -5,21 +5,15 @@ import { eventsOf, eventually, openThread, say, scriptedAgent, type System, unti
 import { type DrivenToolServer, driveToolServer, toolCall } from '../e2e/driven-tool-server.ts';
 import type { Answer, Json } from '../e2e/standalone-process.ts';
 import { endSystems, startSystem } from '../e2e/system.ts';
+import { platformKey, tenantOf } from '../isolation/tenant-system.ts';
 
-const platformKey = 'platform-key-of-the-specs';
 let root: System;
 let at: System;
 let tools: DrivenToolServer;
 
-/** A tenant, as a system whose key is the tenant's first. */
-async function tenant(id: string): Promise<System> {
-  const { key } = (await root.request('POST', '/v1/tenants', { id }, { key: platformKey })).json;
-  return { ...root, key, request: (method, path, body, sent) => root.request(method, path, body, { key, ...sent }) };
-}
-
 beforeAll(async () => {
   root = await startSystem({ DORMOUSE_PLATFORM_KEY: platformKey });
-  at = await tenant('team');
+  at = await tenantOf(root, 'team');
   tools = await driveToolServer(at);
 });
 afterAll(async () => {
@@ -192,7 +186,7 @@ describe('an answer link', () => {
     const reader = await at.request('POST', path, body, { key: await key(['read', 'threads:write']) });
     expect([reader.status, reader.json.detail]).toEqual([403, expect.stringContaining('approvals:write')]);
     expect((await at.request('POST', path, body, { key: await key(['approvals:write']) })).status).toBe(201);
-    const other = await tenant('other-team');
+    const other = await tenantOf(root, 'other-team');
     expect((await other.request('POST', path, body)).status).toBe(404);
     for (const wrong of [
       ...[{ ttl_s: 60 }, { for: '', ttl_s: 60 }, { for: 'ann', ttl_s: 0 }, { for: 'ann', ttl_s: 2_592_001 }],
@@ -232,7 +226,7 @@ describe('an answer link', () => {
   });
 
   it('of a suspended tenant is 403, and works when the tenant is resumed', async () => {
-    const own = await tenant('sleeping-team');
+    const own = await tenantOf(root, 'sleeping-team');
     const server = await driveToolServer(own);
     const asked = await asking({ what: 'all' }, own, server);
     const link = await linkOf(asked, {}, own);

@@ -22,20 +22,10 @@ interface AccessKeys {
 
 export const noCredential: Credential = { type: 'none' };
 
-/** Names of the secrets that a registration's credential needs, in the order that `toCredential` takes their values. */
-export function secretNamesOf(auth: ToolServerAuth): readonly string[] {
-  switch (auth.type) {
-    case 'bearer':
-    case 'hmac':
-      return [auth.secret];
-    case 'mtls':
-      return [auth.certificateSecret, auth.keySecret];
-    case 'sigv4':
-      return [auth.accessKeySecret];
-  }
-}
-
-/** @throws Fault SECRET_UNUSABLE when a value does not have the form that this kind of credential needs. */
+/**
+ * Takes the values in the order of `secretNamesOf`.
+ * @throws Fault SECRET_UNUSABLE when a value does not have the form that this kind of credential needs.
+ */
 export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: readonly string[]): Credential {
   switch (auth.type) {
     case 'bearer':

@@ -12,12 +12,13 @@ import { createBoundedMap } from '@dormouse/collections';
 import {
   Fault,
   type FetchOutcome,
+  secretNamesOf,
   type SendOutcome,
   type ToolServer,
-  type ToolTransport,
   type TenantId,
+  type ToolTransport,
 } from '@dormouse/ports';
-import { bodyType, noCredential, present, secretNamesOf, toCredential, type Credential } from './credential.ts';
+import { bodyType, noCredential, present, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
 import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';

@@ -3,7 +3,7 @@
 // Invariants:
 //   G1. Nothing joins a group, and no record is read: the age of a record is found by asking for offsets by time.
 import type { Admin } from 'kafkajs';
-import type { TopicName } from './topics.ts';
+import type { TopicName } from './topic-names.ts';
 
 export interface GroupLag {
   readonly topic: TopicName;

@@ -19,15 +19,8 @@ import { createClient, faultOf, soonAgain } from './kafka-client.ts';
 import { createInputBus } from './kafka-input-bus.ts';
 import { createWorkBus } from './kafka-work-bus.ts';
 import { createRecordSender } from './record-sender.ts';
-import {
-  type CheckedTopics,
-  checkTopics,
-  copiesOf,
-  ensureTopics,
-  type TopicName,
-  topicNames,
-  type TopicPlan,
-} from './topics.ts';
+import { type TopicName, topicNames } from './topic-names.ts';
+import { type CheckedTopics, checkTopics, copiesOf, ensureTopics, type TopicPlan } from './topics.ts';
 
 export interface KafkaOptions {
   readonly brokers: readonly string[];

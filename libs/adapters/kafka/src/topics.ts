@@ -10,9 +10,7 @@ import { Fault, type Logger } from '@dormouse/ports';
 import kafkajs, { type Admin, type ITopicMetadata } from 'kafkajs';
 import { faultOf } from './kafka-client.ts';
 import { makeTopics, patiently } from './topic-making.ts';
-
-export const topicNames = ['inputs', 'dispatches', 'notices'] as const;
-export type TopicName = (typeof topicNames)[number];
+import { topicNames } from './topic-names.ts';
 
 export interface TopicPlan {
   readonly partitions: number;

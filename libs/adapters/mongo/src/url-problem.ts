@@ -3,7 +3,10 @@
 // Invariants:
 //   U1. No part of the URL, which may contain a password, is repeated.
 import { accessSync, constants } from 'node:fs';
-import { mongo } from 'mongoose';
+import { createRequire } from 'node:module';
+import type Mongoose from 'mongoose';
+
+const load = createRequire(import.meta.url);
 
 const fileOptions = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const;
 
@@ -11,6 +14,7 @@ const fileOptions = ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as cons
 export function mongoUrlProblem(url: string): string | null {
   if (hasOpenPassword(url)) return unusable;
   try {
+    const { mongo }: typeof Mongoose = load('mongoose'); // on-demand.ts
     // Parses the URL; nothing is connected.
     void new mongo.MongoClient(url);
   } catch {

@@ -1,3 +1,3 @@
-export { inspectRedis } from './inspect-redis.ts';
-export { openRedis, type RedisHints, type RedisOptions } from './open-redis.ts';
+export { inspectRedis, openRedis } from './on-demand.ts';
+export type { RedisHints, RedisOptions } from './open-redis.ts';
 export { redisUrlProblem } from './redis-address.ts';

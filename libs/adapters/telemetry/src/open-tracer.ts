@@ -21,13 +21,13 @@ import {
 import type {
   Attributes,
   Context,
-  DiagLogger,
   Span as StartedSpan,
   SpanContext as OtelContext,
   SpanOptions,
   TimeInput,
 } from '@opentelemetry/api';
 import { randomBytes } from 'node:crypto';
+import { rareWarnings } from './rare-warnings.ts';
 import { openSpanExporter } from './span-exporter.ts';
 import { createSpanQueue, positiveOf, spansMaxOf } from './span-queue.ts';
 
@@ -50,7 +50,6 @@ type SpanIds = Pick<SpanContext, 'traceId' | 'spanId'>;
 const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 const closeMsMax = 5_000;
-const warnEveryMs = 60_000;
 const scope = 'dormouse';
 
 /** (O1) */
@@ -65,7 +64,7 @@ const isSet = (value: string | undefined): boolean => value !== undefined && val
 export async function openTracer(options: TracerOptions): Promise<OpenTracer> {
   if (!isTracingOn(options.env)) return { ...noTracer, close: () => Promise.resolve() };
   const api = await import('@opentelemetry/api');
-  const warnings = rareWarnings(options.logger);
+  const warnings = rareWarnings(options.logger, () => performance.now());
   const listen = (): unknown =>
     api.diag.setLogger(warnings, { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true });
   listen(); // (O4)
@@ -177,21 +176,3 @@ const attributesOf = (attributes: SpanAttributes, error: string | null): Attribu
   ...(attributes as Attributes),
   ...(error === null ? {} : { 'error.type': error }),
 });
-
-/** (O4) */
-function rareWarnings(logger: Logger): DiagLogger {
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
-  const warn = (message: string): void => {
-    const now = performance.now();
-    if (now - warnedAt < warnEveryMs) {
-      unsaid += 1;
-      return;
-    }
-    logger.warn('telemetry_failed', { reason: message.slice(0, 300), before: unsaid });
-    warnedAt = now;
-    unsaid = 0;
-  };
-  const nothing = (): void => {};
-  return { error: warn, warn, info: nothing, debug: nothing, verbose: nothing };
-}

@@ -26,16 +26,14 @@ import {
   ToolDispatcherModule,
 } from '../microservice/service-modules.ts';
 import { examineServers, exitCodeOf, textOf } from '../doctor/inside.ts';
-import { identityTokensOf, masterKeysOf, rateGateOf, tenantOriginsOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
 import { type Need, setUpCluster, shardingOf } from '../platform/topology.ts';
 import { type Services, servicesOf } from '../services.ts';
-import { version } from '../version.ts';
 import { arrivalLimitsOf } from './arrival-limits.ts';
+import { clientServerOptions } from './client-server.ts';
 import { finish, settingsText, type Undo, unwind } from './ending.ts';
 import { startHealthServer } from './health-server.ts';
-import { hostsOf } from './hosts-of.ts';
 import { openProcessMetrics } from './process-metrics.ts';
 import { clusterTenant } from './standalone-seed.ts';
 import { startFailureText } from './start-failure.ts';
@@ -229,24 +227,10 @@ async function startIngress(
   undo.push(() => erasures.stop(stopWithinMs));
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
-    gate: rateGateOf(config, platform),
-    arrivals: arrivalLimitsOf(config),
-    ingress,
-    models: platform.models,
+    ...clientServerOptions(config, platform, ingress),
     callbacks: null,
-    clock: platform.clock,
     devClock: null,
     consoleDir,
-    publicUrl: config.PUBLIC_URL ?? null,
-    hosts: hostsOf(config),
-    origins: tenantOriginsOf(config, platform),
-    platformKey: config.PLATFORM_KEY ?? null,
-    identities: identityTokensOf(config, platform),
-    masterKeys: masterKeysOf(platform),
-    logger: platform.logger,
-    metrics: platform.metrics,
-    tracing: platform.tracing,
-    version,
     ready: () => platform.problem(needs['ingress-gateway']),
   });
   await open(door, config, undo);

@@ -24,17 +24,15 @@ import {
   ThreadProcessorModule,
   ToolDispatcherModule,
 } from '../microservice/service-modules.ts';
-import { identityTokensOf, masterKeysOf, rateGateOf, tenantOriginsOf } from '../services.ts';
 import { createJsonLogger } from '../platform/json-logger.ts';
 import { openPlatform, type Platform } from '../platform/platform.ts';
 import { servicesOf } from '../services.ts';
-import { version } from '../version.ts';
 import { arrivalLimitsOf } from './arrival-limits.ts';
 import { bannerText } from './banner.ts';
+import { clientServerOptions } from './client-server.ts';
 import { finish, settingsText, unwind, type Undo } from './ending.ts';
 import { resolvePort } from './free-port.ts';
 import { startHealthServer } from './health-server.ts';
-import { hostsOf } from './hosts-of.ts';
 import { openProcessMetrics, type ProcessMetrics } from './process-metrics.ts';
 import { watchDataDirectory } from './data-directory-watch.ts';
 import { type ExampleAddress, seedExamples, seedKey, standaloneTenant } from './standalone-seed.ts';
@@ -144,26 +142,12 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
       },
     });
   const http = await createHttpServer({
+    ...clientServerOptions(config, platform, ingress),
     backups,
-    gate: rateGateOf(config, platform),
-    arrivals: arrivalLimitsOf(config),
-    ingress,
-    models: platform.models,
     callbacks,
-    clock: platform.clock,
     devClock: isLocalOnly(config) ? platform.clock : null,
     consoleDir,
-    publicUrl: config.PUBLIC_URL ?? null,
-    hosts: hostsOf(config),
-    origins: tenantOriginsOf(config, platform),
-    platformKey: config.PLATFORM_KEY ?? null,
-    identities: identityTokensOf(config, platform),
-    masterKeys: masterKeysOf(platform),
-    logger,
-    metrics: platform.metrics,
     metricsText: operations === null ? measured.text : null,
-    tracing: platform.tracing,
-    version,
     ready: () => platform.problem([]),
   });
   await ingress.tenants.ensure(standaloneTenant);

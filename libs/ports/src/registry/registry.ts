@@ -35,6 +35,19 @@ export type ToolServerAuth =
   | { readonly type: 'mtls'; readonly certificateSecret: string; readonly keySecret: string }
   | { readonly type: 'sigv4'; readonly region: string; readonly service: string; readonly accessKeySecret: string };
 
+/** Names of the secrets that a registration needs, in the order of its fields. */
+export function secretNamesOf(auth: ToolServerAuth): readonly string[] {
+  switch (auth.type) {
+    case 'bearer':
+    case 'hmac':
+      return [auth.secret];
+    case 'mtls':
+      return [auth.certificateSecret, auth.keySecret];
+    case 'sigv4':
+      return [auth.accessKeySecret];
+  }
+}
+
 /** Which trace a tool server sees: ours, one of its own that ours links, or none. */
 export type PropagateTrace = 'same' | 'fresh' | 'none';
 

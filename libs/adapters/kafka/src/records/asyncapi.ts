@@ -1,6 +1,6 @@
 // The AsyncAPI document of the topics, derived from the schemas of their records.
 import { z } from 'zod';
-import { topicNames, type TopicName } from '../topics.ts';
+import { topicNames, type TopicName } from '../topic-names.ts';
 import { traceHeader, typeOf } from './cloud-event.ts';
 import { instant } from './content-schemas.ts';
 import { dispatchSchemas, noticeSchemas } from './effect-schemas.ts';

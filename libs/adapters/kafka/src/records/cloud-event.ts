@@ -7,7 +7,7 @@
 //   C2. Consumers read the value alone, and the header `traceparent`: records of earlier releases, whose headers are
 //       `ce-id` and `ce-type`, are read like any other.
 import type { ThreadKey } from '@dormouse/ports';
-import type { TopicName } from '../topics.ts';
+import type { TopicName } from '../topic-names.ts';
 
 export const traceHeader = 'traceparent';
 

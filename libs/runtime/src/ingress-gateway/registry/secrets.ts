@@ -5,20 +5,19 @@
 //   S3. A secret that names no origin goes to the standard address of the provider that it is named like; another one
 //       goes nowhere: signatures of deliveries are checked with it.
 //   S2. A secret that a tool server, a source or an agent's latest version uses is not deleted.
-import type {
-  Agents,
-  Clock,
-  Page,
-  PageRequest,
-  SealedSecret,
-  Sealer,
-  Secrets,
-  Sources,
-  ToolServer,
-  ToolServers,
-  TenantId,
+import {
+  type Agents,
+  type Clock,
+  type Page,
+  type PageRequest,
+  type SealedSecret,
+  type Sealer,
+  secretNamesOf,
+  type Secrets,
+  type Sources,
+  type ToolServers,
+  type TenantId,
 } from '@dormouse/ports';
-import { unreachable } from '@dormouse/thread';
 import { answered, type Answered, notFound, refused } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
@@ -72,7 +71,7 @@ function standardOrigins({ secretOrigins = {} }: SecretPorts, name: string): rea
 async function isUsed(ports: SecretPorts, tenant: TenantId, name: string): Promise<boolean> {
   const inServers = await some(
     (cursor) => ports.toolServers.list(tenant, { limit: pageLimit, cursor }),
-    (server) => secretsOf(server).includes(name),
+    ({ auth }) => auth !== null && secretNamesOf(auth).includes(name),
   );
   const inSources = await some(
     (cursor) => ports.sources.list(tenant, { limit: pageLimit, cursor }),
@@ -86,23 +85,6 @@ async function isUsed(ports: SecretPorts, tenant: TenantId, name: string): Promi
       ({ model }) => (model.apiKeySecret ?? model.provider) === name,
     ))
   );
-}
-
-/** The names of the secrets a registration needs. */
-export function secretsOf(server: Pick<ToolServer, 'auth'>): readonly string[] {
-  const { auth } = server;
-  if (auth === null) return [];
-  switch (auth.type) {
-    case 'bearer':
-    case 'hmac':
-      return [auth.secret];
-    case 'mtls':
-      return [auth.certificateSecret, auth.keySecret];
-    case 'sigv4':
-      return [auth.accessKeySecret];
-    default:
-      return unreachable(auth);
-  }
 }
 
 /** Whether any item of the whole list is such a one. */

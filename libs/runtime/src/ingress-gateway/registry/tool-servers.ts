@@ -25,7 +25,7 @@ import type {
   ToolTransport,
   TenantId,
 } from '@dormouse/ports';
-import { Fault } from '@dormouse/ports';
+import { Fault, secretNamesOf } from '@dormouse/ports';
 import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
@@ -39,7 +39,6 @@ import {
   refused,
 } from '../refusal.ts';
 import type { Probe } from './probe.ts';
-import { secretsOf } from './secrets.ts';
 
 export type ToolServerContent = Pick<
   ToolServer,
@@ -197,7 +196,7 @@ async function addressProblems(
 async function secretProblems(ports: ToolServerPorts, server: ToolServer): Promise<readonly Problem[]> {
   const { origin, protocol } = new URL(server.baseUrl);
   const problems: Problem[] = [];
-  for (const name of secretsOf(server)) {
+  for (const name of server.auth === null ? [] : secretNamesOf(server.auth)) {
     const secret = await ports.secrets.get(server.tenant, name);
     const detail =
       secret === null
