@@ -1,5 +1,5 @@
 import { type Clock, type InputDelivery, newTenant, type TenantSchedule } from '@dormouse/ports';
-import { settle } from '@dormouse/adapter-memory';
+import { createManualClock, settle } from '@dormouse/adapter-memory';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../ingress-gateway/spec/ingress-stage.ts';
@@ -235,6 +235,34 @@ describe('a schedule of a tenant', () => {
       });
     await at.pass(hour);
     expect(times(at)).toEqual(['2026-11-27T09:00:00.000Z']);
+  });
+
+  it('(F7) fires in its minute with five hundred others of the same second, of which each takes 250 ms', async () => {
+    const { ports } = stage();
+    const clock = createManualClock(Date.parse('2026-11-27T08:59:59.500Z'));
+    const nextAt = Date.parse('2026-11-27T09:00:00Z');
+    const schedule = { ...daily, missed: 'skip', nextAt, lookAt: nextAt, createdAt: 0, fired: 0, skipped: 0 } as const;
+    for (let nth = 0; nth < 500; nth += 1)
+      await ports.schedules.insert({
+        ...{ ...schedule, tenant: `tenant-${nth % 10}`, id: `sch_${nth}`, name: `daily-${nth}` },
+        ...{ firing: null, lastFiredAt: null, lastScheduledFor: null },
+      });
+    const records = createTenantRecords({ tenants: ports.tenants, clock });
+    const deliver = async () => {
+      await clock.sleep(250);
+      return { ok: true, value: { id: 'msg_1', threadId: 'thr_1', isFirst: true } } as const;
+    };
+    const service = createScheduler({ schedules: ports.schedules, records, deliver, clock, logger: silent });
+    running.push(service);
+    await service.start();
+    await clock.advance(minute);
+    const pages = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) => ports.schedules.list(`tenant-${nth}`, { limit: 200, cursor: null })),
+    );
+    const all = pages.flatMap(({ data }) => data);
+    await clock.advance(5 * minute); // a service ends with its look
+    expect([all.length, all.filter(({ fired }) => fired === 1).length]).toEqual([500, 500]);
+    await service.stop(0);
   });
 
   it('keeps its firing while its agent is missing', async () => {

@@ -23,7 +23,7 @@ export const keyProblem = (key: string): string | null =>
 
 /** Why this cannot be a message; null when it can. */
 export function templateProblem(template: string): string | null {
-  const wrong = partsOf(template).some(({ pointer }) => pointer !== null && !pointerForm.test(pointer));
+  const wrong = [...partsOf(template)].some(({ pointer }) => pointer !== null && !pointerForm.test(pointer));
   return wrong ? 'has a {{/pointer}} that is no JSON Pointer: ~ is written ~0, and / is written ~1' : null;
 }
 
