@@ -151,6 +151,20 @@ describe('a key', () => {
     expect(await make({})).toBe(403);
     expect(await make({ agents: ['support', 'sales'] })).toBe(403);
   });
+
+  it('for some agents is shown no answer that another key got, also with its Idempotency-Key', async () => {
+    const own = await tenant();
+    const admin = { name: 'a', scopes: ['tenant:admin'], agents: ['support'] };
+    const { key } = (await own.request('POST', '/v1/api-keys', admin)).json;
+    const headers = { 'idempotency-key': 'first' };
+    const asked = { name: 'c', scopes: ['tenant:admin'] };
+    const first = await own.request('POST', '/v1/api-keys', asked, { headers });
+    const stolen = await own.request('POST', '/v1/api-keys', asked, { key, headers });
+    expect([first.status, stolen.status, stolen.json.code]).toEqual([201, 422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(stolen.text).not.toContain(first.json.key);
+    const again = await own.request('POST', '/v1/api-keys', asked, { headers });
+    expect([again.json, again.headers.get('idempotency-replayed')]).toEqual([first.json, 'true']);
+  });
 });
 
 describe('a suspended tenant', () => {
