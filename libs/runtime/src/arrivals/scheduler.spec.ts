@@ -1,4 +1,4 @@
-import { type Clock, type InputDelivery, newTenant, type TenantSchedule } from '@dormouse/ports';
+import { type Clock, Fault, type InputDelivery, newTenant, type Schedules, type TenantSchedule } from '@dormouse/ports';
 import { createManualClock, settle } from '@dormouse/adapter-memory';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -33,7 +33,7 @@ interface Clockwork extends Omit<Stage, 'clock'> {
   /** Moves the clock, and lets everything that is due happen. */
   pass(ms: number): Promise<void>;
   /** One more process. */
-  start(): Promise<void>;
+  start(replace?: Schedules['replace']): Promise<void>;
 }
 
 /** A clock that jumps: a sleep ends at the next look, whatever its length. */
@@ -96,10 +96,11 @@ async function clockwork(from: string, changes: Partial<ScheduleContent> = {}, p
   await ingress.agents.create(tenant, 'helper', content);
   const made = await ingress.schedules.create(tenant, { ...daily, ...changes });
   if (!made.ok) throw new Error(JSON.stringify(made.refusal));
-  const start = async (): Promise<void> => {
+  const start = async (replace: Schedules['replace'] = at.ports.schedules.replace): Promise<void> => {
     const { deliver } = at.ingressWith({ clock });
     const records = createTenantRecords({ tenants: at.ports.tenants, clock });
-    const service = createScheduler({ schedules: at.ports.schedules, records, deliver, clock, logger: silent });
+    const schedules = { ...at.ports.schedules, replace };
+    const service = createScheduler({ schedules, records, deliver, clock, logger: silent });
     running.push(service);
     await service.start();
   };
@@ -169,6 +170,20 @@ describe('a schedule of a tenant', () => {
     await at.pass(hour);
     expect(times(at)).toEqual(['2026-11-27T09:00:00.000Z']);
     expect(await at.schedule()).toMatchObject({ firing: null, fired: 1, nextAt });
+  });
+
+  it('(F2) brings it once, also where that process has brought it and not said so, an hour before', async () => {
+    const at = await clockwork('2026-11-27T08:00:00Z', {}, 0);
+    await at.start((next, seen) =>
+      next.fired > 0 ? Promise.reject(new Fault('UNAVAILABLE', 'away')) : at.ports.schedules.replace(next, seen),
+    );
+    await at.pass(hour);
+    expect([times(at).length, (await at.schedule()).fired]).toEqual([1, 0]);
+    await Promise.all(running.splice(0).map((service) => service.stop(0)));
+    await at.start();
+    await at.pass(hour);
+    expect(times(at)).toEqual(['2026-11-27T09:00:00.000Z']);
+    expect(await at.schedule()).toMatchObject({ firing: null, fired: 1 });
   });
 
   it('(F3) leads to one late message after a jump over many times, which says how many were missed', async () => {
