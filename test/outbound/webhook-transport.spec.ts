@@ -117,7 +117,7 @@ describe('a POST', () => {
   it('ends without an answer after its time, also when bytes of an answer come one by one', async () => {
     const dripping = await startReceiver((response) => {
       const { socket } = response;
-      const bytes = [...'HTTP/1.1 200 OK\r\nx-slow: '].concat(Array.from({ length: 100 }, () => 'y'));
+      const bytes = 'HTTP/1.1 200 OK\r\nx-slow: '.split('').concat(Array.from({ length: 100 }, () => 'y'));
       const timer = setInterval(() => void socket?.write(bytes.shift() ?? 'y'), 20);
       socket?.on('close', () => clearInterval(timer));
     });

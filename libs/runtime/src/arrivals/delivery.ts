@@ -9,7 +9,8 @@
 //   D3. A closed thread is not woken: it gives up its external id, and the next thread has it. Whether a thread is
 //       closed is asked of its log, not of its row, which may lag behind.
 //   D4. While too much of the tenant waits for its threads, nothing is claimed or opened: the sender, or the schedule,
-//       comes again. The same holds while the tenant may store no more, but for what has arrived before. (tenant-limits)
+//       comes again. The same holds while the tenant may store no more, but for what has arrived before.
+//       (tenant-limits)
 import type { Clock, Deliveries, InputBus, Snapshots, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { type MessageSchedule, type MessageSource, text } from '@dormouse/thread';

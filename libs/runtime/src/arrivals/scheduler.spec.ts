@@ -33,7 +33,7 @@ interface Clockwork extends Omit<Stage, 'clock'> {
   /** Moves the clock, and lets everything that is due happen. */
   pass(ms: number): Promise<void>;
   /** One more process. */
-  start(replace?: Schedules['replace']): Promise<void>;
+  start(changed?: Partial<Schedules>): Promise<void>;
 }
 
 /** A clock that jumps: a sleep ends at the next look, whatever its length. */
@@ -96,10 +96,10 @@ async function clockwork(from: string, changes: Partial<ScheduleContent> = {}, p
   await ingress.agents.create(tenant, 'helper', content);
   const made = await ingress.schedules.create(tenant, { ...daily, ...changes });
   if (!made.ok) throw new Error(JSON.stringify(made.refusal));
-  const start = async (replace: Schedules['replace'] = at.ports.schedules.replace): Promise<void> => {
+  const start = async (changed: Partial<Schedules> = {}): Promise<void> => {
     const { deliver } = at.ingressWith({ clock });
     const records = createTenantRecords({ tenants: at.ports.tenants, clock });
-    const schedules = { ...at.ports.schedules, replace };
+    const schedules = { ...at.ports.schedules, ...changed };
     const service = createScheduler({ schedules, records, deliver, clock, logger: silent });
     running.push(service);
     await service.start();
@@ -174,9 +174,10 @@ describe('a schedule of a tenant', () => {
 
   it('(F2) brings it once, also where that process has brought it and not said so, an hour before', async () => {
     const at = await clockwork('2026-11-27T08:00:00Z', {}, 0);
-    await at.start((next, seen) =>
-      next.fired > 0 ? Promise.reject(new Fault('UNAVAILABLE', 'away')) : at.ports.schedules.replace(next, seen),
-    );
+    await at.start({
+      replace: (next, seen) =>
+        next.fired > 0 ? Promise.reject(new Fault('UNAVAILABLE', 'away')) : at.ports.schedules.replace(next, seen),
+    });
     await at.pass(hour);
     expect([times(at).length, (await at.schedule()).fired]).toEqual([1, 0]);
     await Promise.all(running.splice(0).map((service) => service.stop(0)));
