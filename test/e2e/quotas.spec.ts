@@ -1,4 +1,5 @@
 // The quotas of tenants over the API: at its limit what is new is refused, and what is there goes on.
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventsOf,
@@ -148,6 +149,30 @@ describe('stored_bytes_max', () => {
     let nth = 2;
     expect(problemOf(await untilRefused(() => post((nth += 1))))).toEqual(usedUp('stored_bytes_max'));
     expect((await own.request('GET', `/v1/threads/${thread}`)).status).toBe(200);
+  });
+
+  it('refuses events and deliveries that would store more, also of threads that are open', async () => {
+    const own = await tenant({ stored_bytes_max: 200_000 });
+    const agent = await answering(own);
+    const secret = 'a secret of the quotas';
+    await own.request('PUT', '/v1/secrets/hook', { value: secret });
+    const source = { name: 'hooks', kind: 'github', secret: 'hook', agent, key: '/key', message: '{{/text}}' };
+    const path = new URL((await own.request('POST', '/v1/sources', source)).json.url).pathname;
+    let nth = 0;
+    const deliver = (size: number): Promise<Answer> => {
+      const text = JSON.stringify({ key: 'one', text: 'x'.repeat(size) });
+      const signature = `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`;
+      const headers = { 'x-github-delivery': `delivery-${(nth += 1)}`, 'x-hub-signature-256': signature };
+      return own.request('POST', path, text, { key: null, headers });
+    };
+    const first = await deliver(60_000);
+    expect(first.status).toBe(202);
+    expect(problemOf(await untilRefused(() => deliver(60_000)))).toEqual(usedUp('stored_bytes_max'));
+    const event = { source: 'crm', text: 'x' };
+    const told = await own.request('POST', `/v1/threads/${first.json.thread_id}/events`, event);
+    expect(problemOf(told)).toEqual(usedUp('stored_bytes_max'));
+    await own.quotas({ stored_bytes_max: null });
+    await eventually(async () => (await deliver(10)).status === 202);
   });
 });
 

@@ -151,6 +151,39 @@ describe('a key', () => {
     expect(await make({})).toBe(403);
     expect(await make({ agents: ['support', 'sales'] })).toBe(403);
   });
+
+  it('for some agents is not shown a thread of others by its external id', async () => {
+    const own = await tenant();
+    const agents = [await scriptedAgent(own, [[{ text: 'one' }]], { tool_servers: [] })];
+    agents.push(await scriptedAgent(own, [[{ text: 'two' }]], { tool_servers: [] }));
+    const [support, sales] = agents as [string, string];
+    const made = { name: 'k', scopes: ['read', 'threads:write'], agents: [support] };
+    const { key } = (await own.request('POST', '/v1/api-keys', made)).json;
+    const open = (agent: string, more: object, sent = {}): Promise<Answer> =>
+      own.request('POST', '/v1/threads', { agent, external_id: 'order-7', ...more }, sent);
+    const other = await open(sales, { title: 'canary of sales', metadata: { canary: 'sales' } });
+    expect(other.status).toBe(201);
+    for (const if_exists of ['return', 'fail', null]) {
+      const refused = await open(support, { if_exists }, { key });
+      expect([refused.status, refused.json.code]).toEqual([409, 'ALREADY_EXISTS']);
+      for (const hidden of ['canary', other.json.id]) expect(refused.text).not.toContain(hidden);
+    }
+    expect((await open(support, { if_exists: 'return' })).json.id).toBe(other.json.id);
+  });
+
+  it('for some agents is shown no answer that another key got, also with its Idempotency-Key', async () => {
+    const own = await tenant();
+    const admin = { name: 'a', scopes: ['tenant:admin'], agents: ['support'] };
+    const { key } = (await own.request('POST', '/v1/api-keys', admin)).json;
+    const headers = { 'idempotency-key': 'first' };
+    const asked = { name: 'c', scopes: ['tenant:admin'] };
+    const first = await own.request('POST', '/v1/api-keys', asked, { headers });
+    const stolen = await own.request('POST', '/v1/api-keys', asked, { key, headers });
+    expect([first.status, stolen.status, stolen.json.code]).toEqual([201, 422, 'IDEMPOTENCY_KEY_REUSED']);
+    expect(stolen.text).not.toContain(first.json.key);
+    const again = await own.request('POST', '/v1/api-keys', asked, { headers });
+    expect([again.json, again.headers.get('idempotency-replayed')]).toEqual([first.json, 'true']);
+  });
 });
 
 describe('a suspended tenant', () => {

@@ -95,6 +95,39 @@ describe('a POST', () => {
     expect(elsewhere.posts).toEqual([]);
   });
 
+  it('K3 has its answer at once, and ends the connection where the body goes on', async () => {
+    let written = 0;
+    const ended = Promise.withResolvers<void>();
+    const receiver = await startReceiver((response) => {
+      response.on('close', () => ended.resolve());
+      response.writeHead(200);
+      const chunk = Buffer.alloc(65_536);
+      const write = (): void => {
+        if (response.destroyed || written > 256 * 1_048_576) return;
+        written += chunk.length;
+        response.write(chunk, () => setImmediate(write));
+      };
+      write();
+    });
+    const begun = performance.now();
+    expect(await loopback().post(requestTo(receiver.url, { timeoutMs: 60_000 }))).toMatchObject({ status: 200 });
+    await ended.promise;
+    expect(performance.now() - begun).toBeLessThan(60_000);
+    expect(written).toBeLessThan(16 * 1_048_576); // what buffers of the system take
+  });
+
+  it('ends without an answer after its time, also when bytes of an answer come one by one', async () => {
+    const dripping = await startReceiver((response) => {
+      const { socket } = response;
+      const bytes = 'HTTP/1.1 200 OK\r\nx-slow: '.split('').concat(Array.from({ length: 100 }, () => 'y'));
+      const timer = setInterval(() => void socket?.write(bytes.shift() ?? 'y'), 20);
+      socket?.on('close', () => clearInterval(timer));
+    });
+    expect(await loopback().post(requestTo(dripping.url, { timeoutMs: 500 }))).toEqual({
+      ...{ answered: false, code: 'TIMEOUT' },
+    });
+  });
+
   it('ends without an answer after its time', async () => {
     const receiver = await startReceiver(hang);
     expect(await loopback().post(requestTo(receiver.url, { timeoutMs: 200 }))).toEqual({

@@ -9,16 +9,17 @@
 //   D3. A closed thread is not woken: it gives up its external id, and the next thread has it. Whether a thread is
 //       closed is asked of its log, not of its row, which may lag behind.
 //   D4. While too much of the tenant waits for its threads, nothing is claimed or opened: the sender, or the schedule,
-//       comes again. (tenant-limits)
+//       comes again. The same holds while the tenant may store no more, but for what has arrived before.
+//       (tenant-limits)
 import type {
   Clock,
   Deliveries,
   InputBus,
   Snapshots,
+  TenantId,
   ThreadDirectory,
   ThreadKey,
   ThreadLog,
-  TenantId,
 } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { type MessageSchedule, type MessageSource, text } from '@dormouse/thread';
@@ -60,7 +61,7 @@ export interface DeliverPorts {
   readonly bus: InputBus;
   readonly clock: Clock;
   readonly threads: ThreadLookup;
-  readonly limits: Pick<TenantLimits, 'mayEnter'>;
+  readonly limits: Pick<TenantLimits, 'mayEnter' | 'mayStore'>;
 }
 
 /** Each round has been lost to another thread of the same external id, opened and closed meanwhile. */
@@ -74,6 +75,8 @@ export function createDeliver(ports: DeliverPorts, threads: Pick<ThreadApi, 'ope
     if (!entry.ok) return entry;
     const known = await deliveries.find(tenant, name);
     if (known !== null) return answered(await bring(arrival, known.thread, false));
+    const room = await limits.mayStore(tenant); // (D4)
+    if (!room.ok) return room;
     const place = await placeOf(arrival);
     if (!place.ok) return place;
     const claim = { tenant, id: name, thread: place.value, at: clock.now() };

@@ -3,7 +3,8 @@
 // Invariants:
 //   E1. An event with an id is one event of its thread and source, for ever: the id makes that of its input. It is
 //       answered alike when it is sent again, whatever else it says.
-//   E2. Nothing is published while too much of the tenant waits for its threads. (tenant-limits)
+//   E2. Nothing is published while too much of the tenant waits for its threads, or its quotas let it store or ask no
+//       more: an event asks the model as a message does. (tenant-limits)
 import type { ThreadKey } from '@dormouse/ports';
 import {
   inputIdOf,
@@ -35,7 +36,8 @@ export function createExternalEventApi(ports: MessagePorts): ExternalEventApi {
       const found = await threads.find(given);
       if (!found.ok) return found;
       const key = found.value;
-      const entry = limits.mayEnter(key.tenant); // (E2)
+      const room = await limits.mayAsk(key.tenant); // (E2)
+      const entry = room.ok ? limits.mayEnter(key.tenant) : room;
       if (!entry.ok) return entry;
       const name = nameOf(key, event, mintName, origin);
       const requestId = publicId('req', name);

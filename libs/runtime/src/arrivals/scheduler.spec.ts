@@ -1,5 +1,13 @@
-import { type Clock, type InputDelivery, newTenant, type TenantSchedule, tenantId } from '@dormouse/ports';
-import { settle } from '@dormouse/adapter-memory';
+import {
+  type Clock,
+  Fault,
+  type InputDelivery,
+  newTenant,
+  type Schedules,
+  tenantId,
+  type TenantSchedule,
+} from '@dormouse/ports';
+import { createManualClock, settle } from '@dormouse/adapter-memory';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../ingress-gateway/spec/ingress-stage.ts';
@@ -33,7 +41,7 @@ interface Clockwork extends Omit<Stage, 'clock'> {
   /** Moves the clock, and lets everything that is due happen. */
   pass(ms: number): Promise<void>;
   /** One more process. */
-  start(): Promise<void>;
+  start(changed?: Partial<Schedules>): Promise<void>;
 }
 
 /** A clock that jumps: a sleep ends at the next look, whatever its length. */
@@ -96,10 +104,11 @@ async function clockwork(from: string, changes: Partial<ScheduleContent> = {}, p
   await ingress.agents.create(tenant, 'helper', content);
   const made = await ingress.schedules.create(tenant, { ...daily, ...changes });
   if (!made.ok) throw new Error(JSON.stringify(made.refusal));
-  const start = async (): Promise<void> => {
+  const start = async (changed: Partial<Schedules> = {}): Promise<void> => {
     const { deliver } = at.ingressWith({ clock });
     const records = createTenantRecords({ tenants: at.ports.tenants, clock });
-    const service = createScheduler({ schedules: at.ports.schedules, records, deliver, clock, logger: silent });
+    const schedules = { ...at.ports.schedules, ...changed };
+    const service = createScheduler({ schedules, records, deliver, clock, logger: silent });
     running.push(service);
     await service.start();
   };
@@ -171,6 +180,21 @@ describe('a schedule of a tenant', () => {
     expect(await at.schedule()).toMatchObject({ firing: null, fired: 1, nextAt });
   });
 
+  it('(F2) brings it once, also where that process has brought it and not said so, an hour before', async () => {
+    const at = await clockwork('2026-11-27T08:00:00Z', {}, 0);
+    await at.start({
+      replace: (next, seen) =>
+        next.fired > 0 ? Promise.reject(new Fault('UNAVAILABLE', 'away')) : at.ports.schedules.replace(next, seen),
+    });
+    await at.pass(hour);
+    expect([times(at).length, (await at.schedule()).fired]).toEqual([1, 0]);
+    await Promise.all(running.splice(0).map((service) => service.stop(0)));
+    await at.start();
+    await at.pass(hour);
+    expect(times(at)).toEqual(['2026-11-27T09:00:00.000Z']);
+    expect(await at.schedule()).toMatchObject({ firing: null, fired: 1 });
+  });
+
   it('(F3) leads to one late message after a jump over many times, which says how many were missed', async () => {
     const at = await clockwork('2026-11-27T08:00:00Z');
     await at.pass(10 * day + 2 * hour);
@@ -235,6 +259,36 @@ describe('a schedule of a tenant', () => {
       });
     await at.pass(hour);
     expect(times(at)).toEqual(['2026-11-27T09:00:00.000Z']);
+  });
+
+  it('(F7) fires in its minute with five hundred others of the same second, of which each takes 250 ms', async () => {
+    const { ports } = stage();
+    const clock = createManualClock(Date.parse('2026-11-27T08:59:59.500Z'));
+    const nextAt = Date.parse('2026-11-27T09:00:00Z');
+    const schedule = { ...daily, missed: 'skip', nextAt, lookAt: nextAt, createdAt: 0, fired: 0, skipped: 0 } as const;
+    for (let nth = 0; nth < 500; nth += 1)
+      await ports.schedules.insert({
+        ...{ ...schedule, tenant: tenantId(`tenant-${nth % 10}`), id: `sch_${nth}`, name: `daily-${nth}` },
+        ...{ firing: null, lastFiredAt: null, lastScheduledFor: null },
+      });
+    const records = createTenantRecords({ tenants: ports.tenants, clock });
+    const deliver = async () => {
+      await clock.sleep(250);
+      return { ok: true, value: { id: 'msg_1', threadId: 'thr_1', isFirst: true } } as const;
+    };
+    const service = createScheduler({ schedules: ports.schedules, records, deliver, clock, logger: silent });
+    running.push(service);
+    await service.start();
+    await clock.advance(minute);
+    const pages = await Promise.all(
+      Array.from({ length: 10 }, (_, nth) =>
+        ports.schedules.list(tenantId(`tenant-${nth}`), { limit: 200, cursor: null }),
+      ),
+    );
+    const all = pages.flatMap(({ data }) => data);
+    await clock.advance(5 * minute); // a service ends with its look
+    expect([all.length, all.filter(({ fired }) => fired === 1).length]).toEqual([500, 500]);
+    await service.stop(0);
   });
 
   it('keeps its firing while its agent is missing', async () => {

@@ -39,6 +39,29 @@ describe('a message', () => {
     );
   });
 
+  it('(L2) is not made much longer than that before it is cut', () => {
+    let written = 0;
+    const toJSON = (): string => `${++written} ${'x'.repeat(renderedBytesMax)}`;
+    const cut = rendered('{{/a}}'.repeat(9_000), { a: { toJSON } });
+    expect([Buffer.byteLength(cut), cut.slice(0, 4), written]).toEqual([renderedBytesMax, '"1 x', 1]);
+    expect(rendered('{{/a}}'.repeat(9_000), { a: '🐢'.repeat(2_000_000) })).toMatch(/^🐢+\n\[cut at 64 KiB\]$/u);
+  });
+
+  it.each([
+    ['{{/', ' '],
+    ['', '{{/ '],
+    ['{{', ' '],
+    ['', '{'],
+    ['{{', '/'],
+    ['', '{{/a} '],
+  ])('(L4) takes no longer for a line of %j and many %j', (before, repeated) => {
+    const template = before + repeated.repeat(Math.floor(65_000 / repeated.length));
+    const begun = process.cpuUsage();
+    expect([templateProblem(template), rendered(template, body)]).toEqual([null, template]);
+    const { user, system } = process.cpuUsage(begun);
+    expect((user + system) / 1_000).toBeLessThan(500);
+  });
+
   it('is refused with a pointer that is none', () => {
     expect(templateProblem('{{/a~2}}')).toContain('JSON Pointer');
     for (const fine of ['plain', '{{/a}} {{/b/0/c~1d}}', '{{name}}', '{{}}', '{{/}}'])

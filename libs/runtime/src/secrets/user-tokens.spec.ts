@@ -149,6 +149,20 @@ describe('the token of a user', () => {
     expect(await ask(processOf('one'))).toBe('a1');
   });
 
+  it('T3 has not ended where the credential was set anew while the provider refused the one before', async () => {
+    const { clock, gate, provider, processOf, put, ask } = stage();
+    await put();
+    provider.answers = 'refusal';
+    const held = Promise.withResolvers<void>();
+    gate.open = held.promise;
+    const asked = ask(processOf('one'));
+    await clock.advance(0);
+    await put({ accessToken: 'set meanwhile' });
+    held.resolve();
+    expect(await asked).toBe('set meanwhile');
+    expect(provider.used).toEqual(['r0']);
+  });
+
   it('T3 is asked for again where the provider did not answer', async () => {
     const { provider, processOf, put, ask } = stage();
     await put();

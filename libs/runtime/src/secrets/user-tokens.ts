@@ -5,8 +5,8 @@
 //   T1. A grant is refreshed by the process whose lease was stored; all others wait for what it stores.
 //   T2. What a refresh gave is stored before it is used, and only where the grant is still the one that was refreshed.
 //       It is stored again and again for as long as the lease lasts: its refresh token is the only one by then.
-//   T3. A provider that refuses ends the grant: it is not asked again until the credential is set anew. One that does
-//       not answer is asked again by the next call.
+//   T3. A provider that refuses ends the grant that it was asked about: it is not asked again until the credential is
+//       set anew. One that does not answer is asked again by the next call.
 //   T4. A token goes to the origin of its credential, and to no other.
 //   T5. Nothing that is sealed is in a log, or in the words of a fault.
 import {
@@ -107,7 +107,8 @@ export function createUserTokens(ports: UserTokenPorts): UserToken {
     const version = leased.version + 1;
     if (fresh === null) {
       logger.warn('credential_refresh_failed', { tenant, tool_server: toolServer });
-      await store({ ...leased, version, updatedAt: now, lease: null, failedAt: now }, leased);
+      const ended = { ...leased, version, updatedAt: now, lease: null, failedAt: now };
+      if (!(await store(ended, leased))) return null; // what was set meanwhile is another grant
       throw refused(toolServer); // (T3)
     }
     const expiresAt = fresh.expiresInS === null ? null : now + fresh.expiresInS * 1_000;

@@ -44,12 +44,20 @@ export interface AttemptDeps {
 export interface Attempted {
   /** When the delivery is due again; null when it is not. */
   readonly nextAt: number | null;
+  /** The endpoint as it was known when the attempt ended. */
+  readonly seen: Webhook;
   /** The endpoint as it is since; null when it is gone. */
   readonly webhook: Webhook | null;
 }
 
 /** Null when it was broken off (A1). @throws Fault: it is not known whether it was recorded, and is made again. */
-export type Attempt = (webhook: Webhook, delivery: WebhookDelivery) => Promise<Attempted | null>;
+export type Attempt = (sent: SentTo, delivery: WebhookDelivery) => Promise<Attempted | null>;
+
+export interface SentTo {
+  readonly webhook: Webhook;
+  /** As it is known then: an attempt that began later may have ended, and changed it. (A3) */
+  readonly newest: () => Webhook;
+}
 
 const changesAtOnceMax = 10;
 
@@ -102,7 +110,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     });
   }
 
-  return async (webhook, delivery) => {
+  return async ({ webhook, newest }, delivery) => {
     const at = clock.now();
     const { tenant, url } = webhook;
     const { id, body } = delivery;
@@ -114,7 +122,8 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const isRecorded = await deliveries.record(delivery, { at, status, ms: clock.now() - at }, outcome); // (A1)
     if (isRecorded && outcome.state !== 'pending')
       metrics.counter('dormouse_webhook_deliveries_total', outcome.state).add(1);
-    return { nextAt: isRecorded ? outcome.nextAt : null, webhook: await changed(webhook, changeBy(answer)) };
+    const seen = newest();
+    return { nextAt: isRecorded ? outcome.nextAt : null, seen, webhook: await changed(seen, changeBy(answer)) };
   };
 }
 

@@ -188,10 +188,10 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
     underWay.set(id, own.add(delivery.id));
     let nextAt: number | null = null;
     try {
-      const attempted = await deps.attempt(webhook, delivery);
+      const attempted = await deps.attempt({ webhook, newest: () => endpoints.get(id) ?? webhook }, delivery);
       if (attempted === null) return;
       ({ nextAt } = attempted);
-      const isNewest = endpoints.get(id) === webhook; // else it was read meanwhile, before this attempt changed it or after
+      const isNewest = endpoints.get(id) === attempted.seen; // else it was read meanwhile, before the change or after
       if (isNewest && attempted.webhook !== null) endpoints.set(id, attempted.webhook);
       if (!isNewest || attempted.webhook?.state !== webhook.state) known = -1; // all are read again, and the index is made
     } catch (error) {

@@ -168,6 +168,27 @@ it('A3 disables an endpoint that answers 410, and sends it nothing more', async 
   await service.stop(0);
 });
 
+it('A3 does not fail since a success, also one whose attempt had begun before the failure', async () => {
+  const stage = createStage(4, 0);
+  const { api, clock, ingress } = stage;
+  const ends: ((outcome: WebhookOutcome) => void)[] = [];
+  stage.answers(() => new Promise((resolve) => ends.push(resolve)));
+  const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
+  if (!made.ok) throw new Error('refused');
+  const { service } = await stage.start();
+  for (const thread of ['thr_1', 'thr_2']) await stage.commit({ tenant, thread }, exceeded);
+  await clock.advance(3_000);
+  const [first, second] = ends;
+  const failingSince = async () => (await ingress.webhooks.get(tenant, made.value.id))?.failingSince;
+  first?.({ answered: true, status: 500, aborts: false });
+  await clock.advance(100);
+  expect(await failingSince()).toEqual(expect.any(Number));
+  second?.({ answered: true, status: 200, aborts: false });
+  await clock.advance(100);
+  expect(await failingSince()).toBeNull();
+  await service.stop(0);
+});
+
 it('D2 sends to others while one endpoint has more that hangs than it has places', async () => {
   const stage = createStage(2, 0);
   const { api, clock, received } = stage;

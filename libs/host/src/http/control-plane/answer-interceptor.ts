@@ -63,10 +63,12 @@ export class AnswerInterceptor implements NestInterceptor {
   ): Promise<unknown> {
     const { method, answersSecret } = operation;
     const key = method === 'POST' ? idempotencyKeyOf(request) : null;
-    if (key === null || request.caller === undefined) return write(reply, located(operation, request, await run()));
+    const { caller } = request;
+    if (key === null || caller === undefined) return write(reply, located(operation, request, await run()));
     const body = request.body instanceof Uint8Array ? request.body : '';
+    const limit = caller.agents && JSON.stringify([...caller.agents].sort());
     const once = await this.ingress.once(
-      { tenant: request.caller.tenant, route: `POST ${pathOf(request.url)}`, key, body, isSecret: answersSecret },
+      { tenant: caller.tenant, route: `POST ${pathOf(request.url)}`, key, body, limit, isSecret: answersSecret },
       async () => kept(await run()),
     );
     const { answer, replayed } = unwrap(once);

@@ -33,6 +33,7 @@ export class ThreadController {
       ifExists: body.if_exists,
       metadata: body.metadata,
       message: body.message === null ? null : itemsOf(body.message),
+      reaches: caller.agents,
     };
     const { thread, created } = unwrap(await this.ingress.threads.open(tenant, wanted, origin));
     return reply(created ? 201 : 200, thread);

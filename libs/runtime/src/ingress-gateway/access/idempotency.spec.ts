@@ -39,6 +39,23 @@ describe('doing something once', () => {
     expect(other).toMatchObject({ refusal: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
+  it('P6 shows an answer to no credential with another limit, nor does it again for that', async () => {
+    const { ingress } = stage();
+    const never = () => Promise.reject(new Error('never'));
+    const run = () => Promise.resolve({ status: 201, body: 'secret' });
+    const [one, other] = ['agents: support', 'agents: sales'].map((limit) => ({ ...request, limit }));
+    if (one === undefined || other === undefined) throw new Error('two');
+    await ingress.once(request, run);
+    expect(await ingress.once(one, never)).toMatchObject({ refusal: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+    await ingress.once({ ...one, key: 'l' }, run);
+    expect(await ingress.once({ ...one, key: 'l' }, never)).toMatchObject({ value: { replayed: true } });
+    for (const wrong of [
+      { ...other, key: 'l' },
+      { ...request, key: 'l' },
+    ])
+      expect(await ingress.once(wrong, never)).toMatchObject({ refusal: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+  });
+
   it('P4 is taken over within ten seconds of the end of a process, and never while it runs', async () => {
     const at = stage();
     const { ingress, clock, ports } = at;

@@ -7,6 +7,8 @@
 //   P4. A claim is renewed while its request runs: a claim of a process that has died expires in `claimLeaseMs`.
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
 //   P5. One whose master key was removed since is not shown again, and what was done is not done again.
+//   P6. An answer is shown again to a credential with the same limit only: what a handler asks of the credential is not
+//       asked for a repetition. For any other the key is taken, as by another body.
 import { hash } from 'node:crypto';
 import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner, TenantId } from '@dormouse/ports';
 import { unsealed } from '../../secrets/unsealed.ts';
@@ -24,6 +26,8 @@ export interface OnceRequest {
   readonly route: string;
   readonly key: string;
   readonly body: string | Uint8Array;
+  /** Names what the credential is limited to; null, or absent, for one that reaches everything of its tenant. (P6) */
+  readonly limit?: string | null;
   /** The answer holds a credential. (P3) */
   readonly isSecret?: boolean;
 }
@@ -42,9 +46,10 @@ export interface OncePorts {
 }
 
 export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
-  return async ({ tenant, route, key, body, isSecret = false }, run) => {
+  return async ({ tenant, route, key, body, limit = null, isSecret = false }, run) => {
     const owner: SealOwner = { tenant, name: `kept:${route}:${key}` };
-    const bodySha256 = hash('sha256', body);
+    const sha256 = hash('sha256', body);
+    const bodySha256 = limit === null ? sha256 : hash('sha256', `${sha256} ${limit}`);
     const claim = await idempotencyKeys.claim(tenant, route, key, bodySha256, clock.now(), claimLeaseMs);
     if (claim.claim === 'done') {
       const { status, body: kept } = claim.answer;
@@ -53,7 +58,10 @@ export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
       return answered({ answer: { status, body }, replayed: true });
     }
     if (claim.claim === 'other_body') {
-      return refused('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another body.');
+      return refused(
+        'IDEMPOTENCY_KEY_REUSED',
+        'This Idempotency-Key was used with another body, or by a key for other agents.',
+      );
     }
     if (claim.claim === 'running') {
       return refused('IDEMPOTENCY_IN_PROGRESS', 'A request with this Idempotency-Key is still running.');

@@ -66,6 +66,8 @@ export interface NewThread {
   readonly ifExists: 'return' | 'fail' | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly message: readonly MessageItem[] | null;
+  /** Names of the agents whose threads the credential reaches; null, or absent, for all. */
+  readonly reaches?: readonly string[] | null;
 }
 
 export interface ThreadPatch {
@@ -129,6 +131,10 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       if (!outcome.ok) return outcome;
       const { row, existing } = outcome.value;
       if (existing === null) return answered({ thread: await publishOpening(ports, row), created: true });
+      if (!(wanted.reaches?.includes(existing.agent) ?? true))
+        return refused('ALREADY_EXISTS', 'A thread that this key does not reach has this external_id.', {
+          errors: [{ pointer: '/external_id', detail: 'is taken' }],
+        });
       // (T2) the same request again: its row is there, its opening perhaps not
       if (existing.thread === row.thread)
         return answered({ thread: await publishOpening(ports, existing), created: true });

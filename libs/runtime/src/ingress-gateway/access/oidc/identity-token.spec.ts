@@ -38,12 +38,12 @@ function stage() {
     return { keys: world.keys };
   };
   const tokens = createIdentityTokens(settings, { clock, readDocument });
-  const sign = (more: object = {}, by: Signing | undefined = one): Promise<string> => {
+  const sign = (more: object = {}, by: Signing | undefined = one, typ = 'JWT'): Promise<string> => {
     if (by === undefined) throw new Error('no key');
     const nowS = clock.now() / 1_000;
     const claims = { iss: issuer, aud: 'api', sub: 'ann', tenant: 'acme', iat: nowS, exp: nowS + 86_400 * 30 };
     return new SignJWT({ ...claims, scope: 'read openid', ...more })
-      .setProtectedHeader({ alg: 'ES256', kid: by.kid })
+      .setProtectedHeader({ alg: 'ES256', kid: by.kid, typ })
       .sign(by.privateKey);
   };
   return { clock, world, tokens, sign };
@@ -94,6 +94,17 @@ describe('a token of an identity provider', () => {
     expect(isGood(await tokens.read(await sign({ nbf: later + 60 })))).toBe(true);
     expect((await tokens.read(await sign({ nbf: later + 61 }))).refused?.why).toBe('not_yet_valid');
     expect((await tokens.read(await sign({ iat: later + 61 }))).refused?.why).toBe('not_yet_valid');
+  });
+
+  it.each([
+    ['at+jwt', true],
+    ['application/at+jwt', true],
+    ['logout+jwt', false],
+    ['oauth-authz-req+jwt', false],
+    ['', false],
+  ])('D2 of the type %j is good: %j', async (typ, good) => {
+    const { tokens, sign } = stage();
+    expect(isGood(await tokens.read(await sign({}, one, typ)))).toBe(good);
   });
 
   it('D6 that no key of the issuer has signed says nothing of anyone', async () => {
