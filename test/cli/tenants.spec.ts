@@ -26,7 +26,8 @@ describe('dormouse tenants', () => {
     expect((await tenants('show', 'acme', '--json')).stdout).toContain('"threads_max":7');
     expect((await tenants('suspend', 'acme')).stdout).toBe('acme is suspended\n');
     expect(await runCli(['--url', at.url, '--key', key, 'agents'])).toMatchObject({
-      stderr: expect.stringContaining('suspended'),
+      code: 4,
+      stderr: expect.stringMatching(/suspended[^]*dormouse\/cli tenants resume TENANT/),
     });
     expect((await tenants('resume', 'acme')).stdout).toBe('acme is active\n');
     expect(await tenants('delete', 'acme')).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
@@ -36,7 +37,11 @@ describe('dormouse tenants', () => {
   it('says which key it needs', async () => {
     const refused = await cli('tenants', 'list');
     expect(refused.code).toBe(4);
-    expect(refused.stderr).toContain('platform key');
+    expect(refused.stderr).toContain('DORMOUSE_PLATFORM_KEY, the same where the runtime starts');
+    const unknown = await cli('tenants', 'list', '--platform-key', 'another-platform-key');
+    expect([unknown.code, unknown.stderr]).toEqual([4, expect.stringContaining('DORMOUSE_PLATFORM_KEY')]);
+    const pasted = await cli('tenants', 'list', '--platform-key', '…');
+    expect([pasted.code, pasted.stderr]).toEqual([4, expect.stringContaining('characters that no key has')]);
     expect(await tenants('create', 'x', '--quota', 'many')).toMatchObject({ code: 2 });
   });
 });
@@ -58,5 +63,15 @@ describe('dormouse keys', () => {
     expect((await cli('keys', 'revoke', id)).stdout).toBe(`${id} is revoked\n`);
     expect(await runCli(['--url', at.url, '--key', made.stdout.trim(), 'agents'])).toMatchObject({ code: 4 });
     expect(await cli('keys', 'create', 'x', '--scope', 'all')).toMatchObject({ code: 2 });
+  });
+
+  it('says which list has what was not found', async () => {
+    const next = async (...args: readonly string[]): Promise<string | undefined> =>
+      /What there is: npx @dormouse\/cli (\S+)/.exec((await cli(...args)).stderr)?.[1];
+    expect(await next('keys', 'revoke', 'key_0')).toBe('keys');
+    expect(await next('webhooks', 'test', 'whk_0')).toBe('webhooks');
+    expect(await next('tools', 'pause', 'no-such')).toBe('tools');
+    expect(await next('inbox', 'allow', 'chc_0')).toBe('inbox');
+    expect(await next('why', 'thr_0')).toBe('threads');
   });
 });

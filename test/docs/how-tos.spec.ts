@@ -1,10 +1,12 @@
 // The commands of how-tos that operators follow, pasted into a shell before real processes.
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { eventsOf, openThread, scriptedAgent, untilStatus } from '../e2e/conversation.ts';
 import { driveToolServer, toolCall } from '../e2e/driven-tool-server.ts';
+import { connectionFlags, runCli } from '../cli/cli-process.ts';
 import { cleanUp, scratchDirectory, type Standalone, startStandalone } from '../e2e/standalone-process.ts';
 import { readDocument, root } from './document.ts';
 import { stepsOf, walk } from './walk-through.ts';
@@ -13,31 +15,118 @@ const cli = `'${process.execPath}' '${join(root, 'apps', 'cli', 'bin', 'dormouse
 const quoted = (text: string): string => `'${text}'`;
 afterAll(cleanUp);
 
+const how = (page: string) => stepsOf(readDocument(`docs/${page}.md`));
+
+/** Does what a page asks of a person, whenever the walk sends a request to `url`. */
+async function personWho(acts: () => Promise<void>): Promise<{ readonly url: string; readonly leave: () => void }> {
+  const server = createServer((_, response) => {
+    acts().then(
+      () => response.writeHead(204).end(),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, leave: () => server.close() };
+}
+
 describe('rotate each key', () => {
   it('prints what it shows', async () => {
     const folder = await scratchDirectory();
     let at = await startStandalone({ dataDir: join(folder, '.dormouse') });
-    const operator = createServer((_, response) => {
-      const restart = async (): Promise<void> => {
-        await at.stop();
-        at = await startStandalone({ dataDir: at.dataDir, port: at.port });
-      };
-      restart().then(
-        () => response.writeHead(204).end(),
-        () => response.writeHead(500).end(),
-      );
+    const operator = await personWho(async () => {
+      await at.stop();
+      at = await startStandalone({ dataDir: at.dataDir, port: at.port });
     });
-    await new Promise<void>((resolve) => operator.listen(0, '127.0.0.1', resolve));
-    const { port } = operator.address() as AddressInfo;
-    const walked = await walk(stepsOf(readDocument('docs/how-to/rotate-each-key.md')), folder, {
-      ': restart the process': `curl -sS http://127.0.0.1:${port}`,
+    const walked = await walk(how('how-to/rotate-each-key'), folder, {
+      ': restart the process': `curl -sS ${operator.url}`,
       'npx @dormouse/cli': `DORMOUSE_URL=${at.url} ${cli}`,
-      '"$CRM"': quoted(`http://127.0.0.1:${port}/hook`),
+      '"$CRM"': quoted(`${operator.url}/hook`),
       '"$NEW_SECRET"': quoted('another-secret'),
     });
-    operator.close();
+    operator.leave();
     expect(walked.surprises).toEqual([]);
     expect(await at.stop()).toBe(0);
+  });
+});
+
+describe('create and suspend a tenant', () => {
+  it('prints what it shows, and leaves the key to its owner alone', async () => {
+    const folder = await scratchDirectory();
+    await writeFile(join(folder, 'platform.key'), 'platform-key-of-the-walk\n');
+    const at = await startStandalone({
+      dataDir: join(folder, '.dormouse'),
+      args: ['--no-example-tools'],
+      env: { DORMOUSE_PLATFORM_KEY: 'platform-key-of-the-walk' },
+    });
+    const walked = await walk(how('how-to/create-and-suspend-a-tenant'), folder, {
+      'npx @dormouse/cli': `DORMOUSE_URL=${at.url} ${cli}`,
+    });
+    expect(walked.surprises).toEqual([]);
+    expect((await stat(join(folder, 'acme.key'))).mode & 0o777).toBe(0o600);
+    await at.stop();
+  });
+});
+
+describe('erase a user', () => {
+  it('hands over a certificate that verifies, and a restored backup has lost the user again', async () => {
+    const folder = await scratchDirectory();
+    const args = ['--no-example-tools'];
+    let at = await startStandalone({ dataDir: join(folder, '.dormouse'), args });
+    const agent = await scriptedAgent(at, [[{ text: 'noted' }]], { tool_servers: [] });
+    const thread = await openThread(at, agent, { user_id: 'user-7', message: { text: 'my name is Zanzibar' } });
+    await untilStatus(at, thread, 'idle');
+    const told = async (): Promise<string> => JSON.stringify(await eventsOf(at, thread));
+    const backup = join(folder, 'monday');
+    expect(await runCli([...connectionFlags(at), 'backup', backup])).toMatchObject({ code: 0 });
+    let restored = '';
+    const operator = await personWho(async () => {
+      expect(await told()).not.toContain('Zanzibar');
+      await at.stop();
+      at = await startStandalone({ dataDir: backup, port: at.port, args });
+      restored = await told();
+    });
+    const walked = await walk(how('how-to/erase-a-user'), folder, {
+      ': restore the backup': `curl -sS ${operator.url}`,
+      'npx @dormouse/cli': `DORMOUSE_URL=${at.url} ${cli}`,
+    });
+    operator.leave();
+    expect(walked.surprises).toEqual([]);
+    expect(restored).toContain('Zanzibar');
+    expect(await told()).not.toContain('Zanzibar');
+    await at.stop();
+  });
+});
+
+describe('webhooks', () => {
+  it('shows a test delivery, sends it again and changes the secret', async () => {
+    const folder = await scratchDirectory();
+    const at = await startStandalone({ dataDir: join(folder, '.dormouse'), args: ['--no-example-tools'] });
+    const receiver = await personWho(() => Promise.resolve());
+    const made = await at.request('POST', '/v1/webhooks', { url: receiver.url, events: ['thread.idle'] });
+    await writeFile(join(folder, 'webhook.secret'), made.json.secret);
+    const walked = await walk(how('guides/webhooks'), folder, {
+      'npx @dormouse/cli': `DORMOUSE_URL=${at.url} ${cli}`,
+      'http://127.0.0.1:8090/hooks': receiver.url,
+    });
+    receiver.leave();
+    expect(walked.surprises).toEqual([]);
+    const secret = (await readFile(join(folder, 'webhook.secret'), 'utf8')).trim();
+    expect(secret).toMatch(/^whsec_/);
+    expect(secret).not.toBe(made.json.secret);
+    await at.stop();
+  });
+});
+
+describe('events from outside', () => {
+  it('takes a delivery that the page has signed', async () => {
+    const folder = await scratchDirectory();
+    const at = await startStandalone({ dataDir: join(folder, '.dormouse'), args: ['--no-example-tools'] });
+    const walked = await walk(how('guides/inbound-events'), folder, {
+      'npx @dormouse/cli': `DORMOUSE_URL=${at.url} ${cli}`,
+    });
+    expect(walked.surprises).toEqual([]);
+    await at.stop();
   });
 });
 

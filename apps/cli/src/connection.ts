@@ -45,7 +45,7 @@ export async function connectionOf(flags: ConnectionFlags): Promise<{ readonly u
   const isOfProfile = profile !== null && sameUrl(url, profile.url) && flags.data === undefined; // (K1, K2)
   const given = flags.key ?? (isOfProfile ? profile.key : undefined);
   const directory = flags.data ?? (isOfProfile ? profile.data : undefined) ?? dataStandard;
-  return { url, key: given ?? (await keyFromFile(directory)) };
+  return { url, key: whole(given ?? (await keyFromFile(directory))) };
 }
 
 /** None is read where flags say all that it could. */
@@ -57,6 +57,16 @@ async function usedProfile({ url, key, data, profile, configHome }: ConnectionFl
 export const isUrl = (text: string): boolean => URL.canParse(text) && /^https?:/.test(text);
 
 const sameUrl = (one: string, other: string): boolean => one.replace(/\/+$/, '') === other.replace(/\/+$/, '');
+
+/** @throws CliFailure for what no header can carry, such as a placeholder that was pasted. */
+function whole(key: string): string {
+  if (/^[!-~]+$/.test(key)) return key;
+  throw new CliFailure(
+    exitCodes.key,
+    key === '' ? 'The key is empty.' : 'The key has characters that no key has.',
+    'Is its file empty, or was a placeholder such as … pasted? Keys begin with dmk_; the platform key is the one that the runtime was started with.',
+  );
+}
 
 async function keyFromFile(directory: string): Promise<string> {
   const path = join(directory, 'key');

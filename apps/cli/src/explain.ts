@@ -12,7 +12,8 @@ interface Explanation {
   readonly next: string | null;
 }
 
-export function explain(error: unknown, hint: Hint): Explanation {
+/** `list`: the command that lists what the failed one is about; null where there is none. */
+export function explain(error: unknown, hint: Hint, list: string | null = null): Explanation {
   if (error instanceof CliFailure)
     return {
       exitCode: error.exitCode,
@@ -28,7 +29,7 @@ export function explain(error: unknown, hint: Hint): Explanation {
       next: 'Is it running? Start it with: npm start. Is it elsewhere? Pass --url.',
     };
   }
-  if (error instanceof ApiProblem) return explainProblem(error, hint);
+  if (error instanceof ApiProblem) return explainProblem(error, hint, list);
   return {
     exitCode: exitCodes.failed,
     code: 'UNEXPECTED',
@@ -43,7 +44,7 @@ function codeOf(exitCode: ExitCode): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 }
 
-function explainProblem(error: ApiProblem, hint: Hint): Explanation {
+function explainProblem(error: ApiProblem, hint: Hint, list: string | null): Explanation {
   const fields = (error.problem.errors ?? []).map((each) => `\n  ${each.pointer || '/'} ${each.detail}`).join('');
   const explained = { code: error.code, message: `${error.message}${fields}` };
   switch (error.status) {
@@ -54,12 +55,22 @@ function explainProblem(error: ApiProblem, hint: Hint): Explanation {
         next: 'The key was not accepted. Pass --key KEY, set DORMOUSE_KEY, or name the data directory with --data DIR.',
       };
     case 403:
-      return { ...explained, exitCode: exitCodes.key, next: 'This key may not do that; use one with more scopes.' };
+      return {
+        ...explained,
+        exitCode: exitCodes.key,
+        next:
+          error.code === 'TENANT_SUSPENDED'
+            ? `With the platform key: ${hint('tenants resume TENANT')}`
+            : 'This key may not do that; use one with more scopes.',
+      };
     case 404:
       return {
         ...explained,
         exitCode: exitCodes.failed,
-        next: `What there is: ${hint('threads')}; in place of threads: agents, tools, or choices THREAD.`,
+        next:
+          list === null
+            ? `What there is: ${hint('threads')}; in place of threads: agents, tools, or choices THREAD.`
+            : `What there is: ${hint(list)}`,
       };
     case 503:
       return {
@@ -76,8 +87,14 @@ function explainProblem(error: ApiProblem, hint: Hint): Explanation {
   }
 }
 
-export function report(terminal: Terminal, json: boolean, error: unknown, hint: Hint): ExitCode {
-  const { exitCode, code, message, next } = explain(error, hint);
+export function report(
+  terminal: Terminal,
+  json: boolean,
+  error: unknown,
+  hint: Hint,
+  list: string | null = null,
+): ExitCode {
+  const { exitCode, code, message, next } = explain(error, hint, list);
   if (json) terminal.err(cleanJson({ error: { code, message, next, exit_code: exitCode } }));
   else terminal.err(cleanText(next === null ? `dormouse: ${message}` : `dormouse: ${message}\n${next}`));
   return exitCode;

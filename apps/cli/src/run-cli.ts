@@ -104,22 +104,32 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     };
     exitCode = (await body(context)) ?? exitCodes.done;
   };
+  let group: Command | null = null;
   const program = createProgram(run, {
     writeOut: (text) => terminal.write(text),
     writeErr: (text) => (wantsJson(argv) ? undefined : terminal.err(text.trimEnd())), // JSON comes at the end
+  });
+  program.hook('preAction', (_, acting) => {
+    group = acting.parent;
   });
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
     const hint = hintOf(program);
-    if (!(error instanceof CommanderError)) return report(terminal, wantsJson(argv), error, hint);
+    if (!(error instanceof CommanderError)) return report(terminal, wantsJson(argv), error, hint, listOf(group));
     if (error.exitCode === 0) return exitCodes.done;
     if (!wantsJson(argv)) return exitCodes.usage; // the message is printed already
     const why = error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
     return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'), hint);
   }
 }
+
+/** The list of a group that lists when it is named alone. */
+const listOf = (group: Command | null): string | null =>
+  group !== null && group.parent !== null && group.commands.some((command) => command.name() === 'list')
+    ? group.name()
+    : null;
 
 const connectionOptions = (): readonly Option[] => [
   new Option('--url <url>', `where the runtime is (standard: ${urlStandard})`).env('DORMOUSE_URL'),

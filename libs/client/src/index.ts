@@ -7,5 +7,7 @@ export * from './follow.ts';
 export type { TenantEvent, TenantEventsOptions } from './tenant-events.ts';
 export * from './thread-event.ts';
 export * from './toolset-change.ts';
+export type { AuditKey } from './signed-text.ts';
 export * from './verify-audit.ts';
+export * from './verify-certificate.ts';
 export * from './verify-chain.ts';

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type AuditKey, verifyAudit } from './verify-audit.ts';
+import type { AuditKey } from './signed-text.ts';
+import { verifyAudit } from './verify-audit.ts';
 
 type Row = Record<string, unknown>;
 

@@ -11,14 +11,9 @@
 //   A2. A signature counts only with a key from elsewhere: without keys it is reported as not checked.
 import type { components } from './generated/openapi.ts';
 import { hexDigest } from './hex-digest.ts';
+import { type AuditKey, canonical, isSigned } from './signed-text.ts';
 
 export type AuditRow = components['schemas']['AuditRow'];
-
-/** A public Ed25519 key as RFC 8037 has it. */
-export interface AuditKey {
-  readonly kid: string;
-  readonly x: string;
-}
 
 export type AuditVerdict =
   | {
@@ -101,15 +96,6 @@ async function rootComplaint(
   return (await isSigned(canonical({ ...root }), found['signature'], key)) ? null : 'has a signature that is not valid';
 }
 
-async function isSigned(text: string, signature: unknown, { x }: AuditKey): Promise<boolean> {
-  if (typeof signature !== 'string') return false;
-  const jwk = { kty: 'OKP', crv: 'Ed25519', x };
-  const key = await crypto.subtle.importKey('jwk', jwk, { name: 'Ed25519' }, false, ['verify']);
-  const base64 = signature.replaceAll('-', '+').replaceAll('_', '/');
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  return crypto.subtle.verify({ name: 'Ed25519' }, key, bytes, new TextEncoder().encode(text));
-}
-
 function objectOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -118,9 +104,5 @@ function objectOf(text: string): Readonly<Record<string, unknown>> | null {
     return null;
   }
 }
-
-/** RFC 8785 of an object without objects in it: sorted members, as ECMAScript writes them. */
-const canonical = (flat: Readonly<Record<string, unknown>>): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(flat).toSorted(([one], [other]) => (one < other ? -1 : 1))));
 
 const sha256 = (text: string): Promise<string> => hexDigest(new TextEncoder().encode(text));

@@ -1,11 +1,12 @@
 // `dormouse audit`: who did what; list, export, and the check of an export, offline.
-import { ask, type AuditKey, everyItem, type Schemas, verifyAudit } from '@dormouse/client';
+import { ask, everyItem, type Schemas, verifyAudit } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { createWriteStream } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { cleanLine } from '../clean-text.ts';
+import { auditKeysIn } from '../audit-key-file.ts';
 import type { RunCommand } from '../command.ts';
 import { answer, type CliContext, progress, table } from '../context.ts';
 import { CliFailure, exitCodes } from '../exit-code.ts';
@@ -96,7 +97,7 @@ async function keys(context: CliContext): Promise<void> {
 }
 
 async function verify(context: CliContext, file: string, keyFile: string | undefined): Promise<number> {
-  const verdict = await verifyAudit(linesOf(file), keyFile === undefined ? null : await keysIn(keyFile));
+  const verdict = await verifyAudit(linesOf(file), keyFile === undefined ? null : await auditKeysIn(keyFile));
   if (!verdict.ok) {
     answer(context, `The audit is broken at line ${verdict.line}: it ${verdict.reason}.`, verdict);
     return exitCodes.notInOrder;
@@ -108,14 +109,4 @@ async function verify(context: CliContext, file: string, keyFile: string | undef
   const removed = verdict.removed === 0 ? '' : `, behind ${verdict.removed} that were removed`;
   answer(context, `The chain of ${verdict.rows} rows${removed} holds, head ${verdict.head}, ${signature}.`, verdict);
   return exitCodes.done;
-}
-
-async function keysIn(file: string): Promise<readonly AuditKey[]> {
-  try {
-    const set = JSON.parse(await readFile(file, 'utf8')) as { readonly keys: readonly AuditKey[] };
-    if (set.keys.every(({ kid, x }) => typeof kid === 'string' && typeof x === 'string')) return set.keys;
-  } catch {
-    // As below: a file that cannot be read, or that is no key set.
-  }
-  throw new CliFailure(exitCodes.usage, `${file} is no JSON Web Key Set.`, 'Write one with: dormouse audit keys');
 }

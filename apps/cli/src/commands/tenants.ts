@@ -1,6 +1,6 @@
 // `dormouse tenants`: the customers of an installation, with its platform key; list, create, show, suspend, resume,
 // set and delete them.
-import { ask, type Client, everyItem, type Schemas } from '@dormouse/client';
+import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import type { RunCommand } from '../command.ts';
@@ -46,7 +46,7 @@ export function addTenantCommands(program: Command, run: RunCommand): void {
     (...given: readonly unknown[]): Promise<void> => {
       const options = given.at(-2) as { readonly platformKey?: string };
       const rest = given.slice(0, -1) as unknown as Rest;
-      return run(async (context) => body(await open(context, options.platformKey), ...rest));
+      return run(async (context) => body(await open(context, options.platformKey), ...rest).catch(refused));
     };
   asPlatform(tenants.command('list', { isDefault: true }).description('all tenants by id')).action(within(list));
   withChanges(tenants.command('create <id>').description('make one; the text of its first key is printed once')).action(
@@ -67,6 +67,17 @@ export function addTenantCommands(program: Command, run: RunCommand): void {
   asPlatform(tenants.command('delete <id>').description('suspend it for good, and erase what it has'))
     .option('--yes', 'do not ask; there is no way back', false)
     .action(within(remove));
+}
+
+/** Of a key that is none for tenants: which one is. */
+function refused(error: unknown): never {
+  if (!(error instanceof ApiProblem) || (error.status !== 401 && error.status !== 403)) throw error;
+  throw new CliFailure(
+    exitCodes.key,
+    error.message,
+    'Tenants are managed with the platform key alone: DORMOUSE_PLATFORM_KEY, the same where the runtime starts and in this shell, or --platform-key.',
+    error.code,
+  );
 }
 
 interface Tenants {

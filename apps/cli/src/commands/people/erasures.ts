@@ -1,8 +1,10 @@
 // `dormouse erasures`: erases contents, shows certificates, and brings a list of erasures along after a restore.
-import { ask, everyItem, type Schemas } from '@dormouse/client';
+import { ask, certificateComplaint, type Client, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { auditKeysIn } from '../../audit-key-file.ts';
 import { cleanLine } from '../../clean-text.ts';
+import { cli } from '../../command-name.ts';
 import type { RunCommand } from '../../command.ts';
 import { answer, type CliContext, progress, table } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
@@ -34,6 +36,11 @@ export function addErasureCommands(program: Command, run: RunCommand): void {
     .description('an erasure, with its certificate when it is done')
     .action((id: string) => run((context) => show(context, id)));
   erasures
+    .command('verify <file>')
+    .description('check a certificate, offline: what `get` has printed; exits 5 when it was changed')
+    .requiredOption('--keys <file>', 'what `dormouse audit keys` printed, before it or since')
+    .action((file: string, { keys }: { readonly keys: string }) => run((context) => verify(context, file, keys)));
+  erasures
     .command('export <file>')
     .description('every erasure as NDJSON, into a new file: keep it apart from backups')
     .action((file: string) => run((context) => exportAll(context, file)));
@@ -60,13 +67,15 @@ async function list(context: CliContext): Promise<void> {
 async function request(context: CliContext, { thread, user, yes }: RequestOptions): Promise<void> {
   if ((thread === undefined) === (user === undefined))
     throw new CliFailure(exitCodes.usage, 'Say what is erased: either --thread ID or --user ID.');
+  const { api } = await context.connect();
+  const users = user === undefined ? null : await threadsOf(api, user);
   if (!yes)
     throw new CliFailure(
       exitCodes.usage,
-      `The contents of ${thread ?? user ?? ''} would be gone for good.`,
+      `The contents of ${thread ?? user ?? ''}${users === null ? '' : `, in ${users},`} would be gone for good.`,
       'To do it, add --yes',
     );
-  const { api } = await context.connect();
+  if (users !== null) progress(context, `${user ?? ''} is the user of ${users}.`);
   const body = thread === undefined ? { user_id: user ?? '' } : { thread_id: thread };
   const erasure = await ask(api.POST('/v1/erasures', { body }));
   answer(
@@ -78,12 +87,42 @@ async function request(context: CliContext, { thread, user, yes }: RequestOption
   );
 }
 
+/** How many a user has; a number beyond one page is not counted. */
+async function threadsOf(api: Client['api'], user: string): Promise<string> {
+  const query = { user_id: user, limit: 200 };
+  const { data, next_cursor: more } = await ask(api.GET('/v1/threads', { params: { query } }));
+  if (data.length === 0) return 'no thread';
+  return more === null ? `${data.length} thread${data.length === 1 ? '' : 's'}` : 'more than 200 threads';
+}
+
 async function show(context: CliContext, id: string): Promise<void> {
   const { api } = await context.connect();
   const erasure = await ask(api.GET('/v1/erasures/{id}', { params: { path: { id } } }));
   if (context.json) return answer(context, '', erasure);
-  if (erasure.certificate === null) return answer(context, `${id} is not done yet`, erasure);
+  if (erasure.certificate === null)
+    throw new CliFailure(exitCodes.waiting, `${id} is not done yet`, 'Try again in half a minute.');
   context.terminal.out(JSON.stringify(erasure.certificate, null, 2));
+}
+
+async function verify(context: CliContext, file: string, keyFile: string): Promise<number> {
+  const complaint = await certificateComplaint(await certificateIn(file), await auditKeysIn(keyFile));
+  answer(context, `The certificate ${complaint ?? 'is as it was signed'}.`, {
+    ok: complaint === null,
+    reason: complaint,
+  });
+  return complaint === null ? exitCodes.done : exitCodes.notInOrder;
+}
+
+async function certificateIn(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new CliFailure(
+      exitCodes.usage,
+      `${file} cannot be read as a certificate: ${error instanceof Error ? error.message : String(error)}`,
+      `Write one with: ${cli} erasures get ID > ${file}`,
+    );
+  }
 }
 
 async function exportAll(context: CliContext, file: string): Promise<void> {
@@ -119,10 +158,14 @@ async function apply(context: CliContext, file: string): Promise<void> {
         );
     }
   }
-  answer(context, `${applied} are erased again or are being erased; ${absent} threads are not here.`, {
-    applied,
-    absent,
-  });
+  answer(
+    context,
+    `${applied} erasures are asked for again: see when all are done with ${context.hint('erasures list')}; ${absent} threads are not here.`,
+    {
+      applied,
+      absent,
+    },
+  );
 }
 
 async function erasuresIn(file: string): Promise<readonly Erasure[]> {
@@ -141,6 +184,6 @@ function erasureIn(line: string, file: string): Erasure {
   throw new CliFailure(
     exitCodes.usage,
     `${file} is no list of erasures.`,
-    'Write one with: dormouse erasures export FILE',
+    `Write one with: ${cli} erasures export FILE`,
   );
 }
