@@ -2,6 +2,7 @@
 import type { Removal, Removed, ThreadKey, ThreadRemover } from '@dormouse/ports';
 import type { BlobStore } from '../blobs.ts';
 import type { CallbackCountStore } from '../callback-counts.ts';
+import type { FamilyKeyStore } from '../family-keys.ts';
 import type { LedgerStore } from '../dispatch-ledger.ts';
 import type { Passage } from '../gate.ts';
 import type { IdempotencyStore } from '../idempotency-keys.ts';
@@ -28,6 +29,7 @@ interface Removable {
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
   readonly blobs: BlobStore;
+  readonly familyKeys: FamilyKeyStore;
   readonly idempotency: IdempotencyStore;
 }
 
@@ -102,7 +104,7 @@ function unlabel({ directory }: Removable, key: ThreadKey): number {
 }
 
 function removeRest(durable: Removable, key: ThreadKey): Removed {
-  const { log, ledger, registry, callbackCounts, directory } = durable;
+  const { log, ledger, registry, callbackCounts, directory, familyKeys } = durable;
   const commits = log.commits(key);
   const bytes = commits.reduce((size, { body }) => size + body.length, 0);
   const named = [
@@ -112,6 +114,7 @@ function removeRest(durable: Removable, key: ThreadKey): Removed {
     registry.held.threads,
     log.owed,
     log.threads,
+    familyKeys,
     directory,
   ];
   const rows = commits.length + removeNamed(named as readonly Map<string, unknown>[], key);
