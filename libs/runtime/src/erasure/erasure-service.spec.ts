@@ -14,7 +14,7 @@ import { createUserNames } from './user-name.ts';
 const user = 'ann';
 const keyKeptMs = 2_000;
 const userNames = createUserNames([new TextEncoder().encode('a key for specs')]);
-const signer = { kid: 'k1', sign: (text: string) => `signed ${text.length}` };
+const signer = { kid: 'k1', sign: (text: string) => `signed ${text.length}`, keys: { keys: [] } };
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
 const second: ThreadKey = { ...key, thread: 'thr_2' };
 const fork: ThreadKey = { ...key, thread: 'thr_fork' };
