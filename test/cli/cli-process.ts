@@ -63,8 +63,8 @@ export async function runCli(args: readonly string[], options: { readonly input?
     interactive: false,
     columns: 120,
     write: (text) => (stdout += text),
-    out: (line) => (stdout += `${line}\n`),
-    err: (line) => (stderr += `${line}\n`),
+    out: (line) => void (stdout += `${line}\n`),
+    err: (line) => void (stderr += `${line}\n`),
     style: (_format, text) => text,
   });
   return { code, stdout, stderr };

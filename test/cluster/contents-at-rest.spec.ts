@@ -2,12 +2,15 @@
 // also while a completion runs.
 import { afterAll, describe, expect, it } from 'vitest';
 import { canaryConversation } from '../e2e/contents-at-rest.ts';
-import { openThread, untilStatus } from '../e2e/conversation.ts';
+import { eventually, openThread, untilStatus } from '../e2e/conversation.ts';
 import { openStream } from '../e2e/event-stream.ts';
 import { chunk, done, startChatServer } from '../model/chat-server.ts';
 import { withServices } from '../services/needed-services.ts';
 import { type Cluster, endClusters, startCluster } from './cluster-process.ts';
-import { everyDocument, everyRedisValue } from './stored-bytes.ts';
+import { everyDocument, everyRedisValue, topicSettings } from './stored-bytes.ts';
+
+/** What `docs/how-to/erase-a-user.md` says: 14 days. */
+const keptMs = '1209600000';
 
 withServices(['kafka', 'mongo', 'redis'], (urls) => {
   afterAll(endClusters);
@@ -23,6 +26,25 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       expect(bytes).toContain(thread); // the search works
       for (const label of labels) expect(bytes).toContain(label);
       expect(contents.filter((word) => bytes.includes(word))).toEqual([]);
+      await at.stop();
+    });
+
+    it('an erased user is in no collection and no key of Redis; the topics end what they keep', async () => {
+      const at = await startCluster(urls);
+      const { thread, contents, labels } = await canaryConversation(at, 'gone');
+      const kept = await canaryConversation(at, 'kept');
+      const { json, status } = await at.request('POST', '/v1/erasures', { user_id: 'label-gone-user' });
+      expect(status).toBe(202);
+      const { certificate } = await eventually(async () => {
+        const erasure = (await at.request('GET', `/v1/erasures/${json.id}`)).json;
+        return erasure.state === 'done' && erasure;
+      });
+      expect(certificate.stores).toMatchObject({ kafka: expect.stringContaining('until their retention ends') });
+      const bytes = await stored(at);
+      for (const there of [thread, ...kept.labels]) expect(bytes).toContain(there); // the search works
+      expect([...contents, ...labels].filter((word) => bytes.includes(word))).toEqual([]);
+      for (const { topic, settings } of await topicSettings(urls, at))
+        expect([topic, settings['retention.ms'], settings['cleanup.policy']]).toEqual([topic, keptMs, 'delete']);
       await at.stop();
     });
 

@@ -1,7 +1,7 @@
 // Everything that the servers of a cluster have of an installation, as text in which a search finds any bytes: each
 // document, each record, each command.
 import { Redis } from 'ioredis';
-import { Kafka, logLevel } from 'kafkajs';
+import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import type Mongoose from 'mongoose';
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -76,6 +76,23 @@ export async function everyRecord(urls: ServerUrls, { prefix }: Named): Promise<
 
 export const textOfRecord = ({ topic, key, value, headers }: StoredRecord): string =>
   [topic, key, value, headers].join(' ');
+
+/** How long the topics of the installation keep records, as the brokers say. */
+export async function topicSettings(urls: ServerUrls, { prefix }: Named) {
+  const admin = new Kafka({ brokers: urls.kafka.split(','), logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  const topics = ['inputs', 'dispatches', 'notices'].map((name) => prefix + name);
+  const configNames = ['retention.ms', 'cleanup.policy'];
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: topics.map((name) => ({ type: ConfigResourceTypes.TOPIC, name, configNames })),
+  });
+  await admin.disconnect();
+  return resources.map(({ resourceName: topic, configEntries }) => ({
+    topic,
+    settings: Object.fromEntries(configEntries.map(({ configName, configValue }) => [configName, configValue])),
+  }));
+}
 
 export interface RedisWatch {
   readonly commands: readonly string[];

@@ -1,12 +1,12 @@
 // Erasures over the API of a standalone process: nothing is left on its disk, and the log says so and verifies.
 import { createPublicKey, verify } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { canonicalJson } from '@dormouse/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli, connectionFlags } from '../cli/cli-process.ts';
+import { foundIn } from './bytes-of-directory.ts';
 import { canaryConversation, type CanaryThread } from './contents-at-rest.ts';
 import { askingChild, eventsOf, eventually, openThread, say, untilStatus } from './conversation.ts';
+import { driveToolServer } from './driven-tool-server.ts';
 import { cleanUp, type Json, scratchDirectory, type Standalone, startStandalone } from './standalone-process.ts';
 
 const args: readonly string[] = [];
@@ -16,20 +16,6 @@ beforeAll(async () => {
   at = await startStandalone({ args });
 });
 afterAll(cleanUp);
-
-/** Everything under the data directory, as bytes. */
-const bytesUnder = (directory: string): Buffer =>
-  Buffer.concat(
-    readdirSync(directory, { recursive: true, encoding: 'utf8' })
-      .map((name) => join(directory, name))
-      .filter((path) => statSync(path).isFile())
-      .map((path) => readFileSync(path)),
-  );
-
-const foundIn = (directory: string, { contents, labels }: CanaryThread): readonly string[] => {
-  const bytes = bytesUnder(directory);
-  return [...contents, ...labels].filter((word) => bytes.includes(word));
-};
 
 const ask = async (body: object): Promise<Json> => {
   const answer = await at.request('POST', '/v1/erasures', body);
@@ -147,11 +133,16 @@ describe('the erasure of a user', () => {
     const one = await canaryConversation(at, 'usr');
     const user = 'label-usr-user';
     const other = await openThread(at, 'agent-of-usr', { user_id: user });
-    await at.request('PUT', `/v1/users/${user}/credentials/none`, { type: 'bearer', value: 'v' });
+    const tools = await driveToolServer(at);
+    const credentials = `/v1/users/${user}/credentials`;
+    const put = await at.request('PUT', `${credentials}/${tools.name}`, { type: 'bearer', value: 'v' });
+    expect(put.status, put.text).toBeLessThan(300);
+    await tools.close();
     const erasure = await erase({ user_id: user });
     expect(erasure).toMatchObject({ scope: 'user', subject: expect.stringMatching(/^hmac:[0-9a-f]{64}$/), threads: 2 });
     expect(erasure.certificate.families.toSorted()).toEqual([one.thread, other].toSorted());
-    expect(foundIn(at.dataDir, one)).toEqual([]);
+    expect(foundIn(at.dataDir, one)).toEqual([user]); // in the audit, as the target of `credential.set`
+    expect((await at.request('GET', credentials)).json.data).toEqual([]);
     const { data } = (await at.request('GET', '/v1/audit?action=erasure.requested&order=desc')).json;
     expect(data[0]).toMatchObject({ target: erasure.subject });
     expect(await ask({ user_id: user })).toEqual(erasure);

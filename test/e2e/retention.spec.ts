@@ -64,6 +64,7 @@ describe('threads at rest', () => {
     expect((await at.request('GET', `/v1/threads/${idle}/events`)).status).toBe(404);
     expect((await at.request('POST', `/v1/threads/${closed}/messages`, { text: 'Still there?' })).status).toBe(404);
     expect(blobs()).toEqual([]);
+    expect(inFile('SELECT family FROM family_keys')).toEqual([]);
     const rows: readonly Json[] = (await at.request('GET', '/v1/audit?action=threads.removed')).json.data;
     expect(rows.map(({ actor, from }) => [actor, from])).toEqual(rows.map(() => ['retention', null]));
     const outcomes = rows.map(({ outcome }) => /^(\d+) threads, (\d+) bytes$/.exec(outcome)?.slice(1).map(Number));

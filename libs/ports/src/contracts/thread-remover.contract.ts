@@ -37,6 +37,7 @@ async function fill(stores: ThreadRemoverUnderTest, key: ThreadKey): Promise<voi
     { commit: commitOf(key, 1, { inputs: ['in-1', 'in-2'], body }), owes: false },
   ]);
   await stores.directory.insert(rowOf(key));
+  await stores.familyKeys.insert({ tenant, family: thread, sealed: 'sealed key' });
   const totals = { inputTokens: 5, outputTokens: 1, completions: 1, toolCalls: 0, activeMs: 1, waitingMs: 0 };
   await stores.directory.project([
     {
@@ -104,6 +105,7 @@ async function found(stores: ThreadRemoverUnderTest, key: ThreadKey) {
       (await stores.ledger.attempts(key, ['call_1'])).length === 1,
       (await stores.callbackCounts.read(key, ['call_1'])).length === 1,
       (await stores.heldThreads.list({ tenant, by: 'tenant' }, null, 1_000)).some((held) => held.thread === thread),
+      (await stores.familyKeys.get(tenant, [thread])).length === 1,
     ],
     kept: [
       (await stores.blobs.get(tenant, unnamed)) !== null,

@@ -2,7 +2,8 @@
 //
 // Contract (contracts/family-keys.contract.ts):
 //   F1. A family has one key: of several that are inserted the first stays, and every caller gets that one.
-//   F2. A family that was erased has no key for ever: no answer holds it again, and none can be inserted.
+//   F2. A family that was erased has no key for ever: no answer holds it again, and none can be inserted. Its row goes
+//       with its last thread. (thread-remover R3)
 //   F3. `replace` changes a key only where the one that was read is still stored.
 import type { TenantId } from '@dormouse/thread';
 import type { SealOwner } from '../registry/sealer.ts';

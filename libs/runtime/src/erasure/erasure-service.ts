@@ -19,6 +19,7 @@ import {
   type Stores,
   type ThreadRow,
   type TenantId,
+  type UserCredential,
 } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import type { AuditSigner } from '../audit/audit-api.ts';
@@ -30,7 +31,7 @@ import { certificateOf } from './certificate.ts';
 import { emptied } from './emptied-log.ts';
 import { erasureOwner } from './erasure-api.ts';
 import { createErasureTargets } from './erasure-targets.ts';
-import type { UserNames } from './user-name.ts';
+import { isUserName, type UserNames } from './user-name.ts';
 
 type ErasureStores = Pick<
   Stores,
@@ -56,13 +57,13 @@ const atOnce = 100;
 
 export function createErasureService(deps: ErasureServiceDeps): Service {
   const { erasures, log, stored, keyring, keyKeptMs, clock, logger } = deps;
-  const { contentEraser, remover, userCredentials, parked, inputs, sealer, signer } = deps;
+  const { contentEraser, remover, userCredentials, userNames, parked, inputs, sealer, signer } = deps;
   const targets = createErasureTargets(deps);
   const stopped = new AbortController();
 
   /** Notes the roots, before anything that they are found by is removed. (R1) */
   async function noted(erasure: ErasureRecord): Promise<ErasureRecord | null> {
-    if (erasure.scope !== 'user' || erasure.families.length > 0 || erasure.threads > 0) return erasure;
+    if (erasure.scope !== 'user' || erasure.families.length > 0 || erasure.keysErasedAt !== null) return erasure;
     const userId = userOf(erasure);
     const families = await targets.rootsOfUser(erasure.tenant, userId);
     const next = { ...erasure, families };
@@ -122,9 +123,21 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
     return false;
   }
 
-  async function removeCredentials(tenant: TenantId, userId: string): Promise<void> {
-    for (const { toolServer } of await userCredentials.list(tenant, userId))
-      await userCredentials.remove(tenant, userId, toolServer);
+  async function removeCredentials(tenant: TenantId, user: string): Promise<void> {
+    for (const userId of isUserName(user) ? await usersNamed(tenant, user) : [user])
+      for (const { toolServer } of await userCredentials.list(tenant, userId))
+        await userCredentials.remove(tenant, userId, toolServer);
+  }
+
+  /** Users with credentials that the name fits: a restore has brought them back, and their ids are not known. */
+  async function usersNamed(tenant: TenantId, name: string): Promise<ReadonlySet<string>> {
+    const users = new Set<string>();
+    for (let after: UserCredential | null = null; ;) {
+      const page: readonly UserCredential[] = await userCredentials.page(tenant, after, atOnce);
+      for (const { userId } of page) if (userNames.of(tenant, userId).includes(name)) users.add(userId);
+      after = page.at(-1) ?? null;
+      if (after === null || page.length < atOnce) return users;
+    }
   }
 
   async function work(given: ErasureRecord): Promise<void> {

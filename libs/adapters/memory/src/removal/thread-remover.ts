@@ -9,6 +9,7 @@ import {
 } from '@dormouse/ports';
 import type { BlobStore } from '../blobs.ts';
 import type { CallbackCountStore } from '../callback-counts.ts';
+import type { FamilyKeyStore } from '../family-keys.ts';
 import type { LedgerStore } from '../dispatch-ledger.ts';
 import type { Passage } from '../gate.ts';
 import type { IdempotencyStore } from '../idempotency-keys.ts';
@@ -35,6 +36,7 @@ interface Removable {
   readonly directory: DirectoryStore;
   readonly snapshots: SnapshotStore;
   readonly blobs: BlobStore;
+  readonly familyKeys: FamilyKeyStore;
   readonly idempotency: IdempotencyStore;
 }
 
@@ -109,7 +111,7 @@ function unlabel({ directory }: Removable, key: ThreadKey): number {
 }
 
 function removeRest(durable: Removable, key: ThreadKey): Removed {
-  const { log, ledger, registry, callbackCounts, directory } = durable;
+  const { log, ledger, registry, callbackCounts, directory, familyKeys } = durable;
   const commits = log.commits(key);
   const bytes = commits.reduce((size, { body }) => size + body.length, 0);
   const named = [
@@ -119,6 +121,7 @@ function removeRest(durable: Removable, key: ThreadKey): Removed {
     registry.held.threads,
     log.owed,
     log.threads,
+    familyKeys,
     directory,
   ];
   const rows = commits.length + removeNamed(named as readonly Map<string, unknown>[], key);

@@ -7,8 +7,9 @@
 //       user, external id, first words. The log stays, with what its redeliveries are judged by: the outcomes of its
 //       dispatches, without their details; and so do its attempts, the revoked tokens, and its row.
 //   R3. `everything` leaves nothing but the usage by day, which bills are made of, and which thread a delivery of a
-//       source has woken: a delivery is one wake, for ever. The row goes last: a removal that was broken off is
-//       continued by the next call, and one that finds nothing answers 0 rows.
+//       source has woken: a delivery is one wake, for ever. With a root goes the key of its family, after the log and
+//       before the row; the row goes last: a removal that was broken off is continued by the next call, and one that
+//       finds nothing answers 0 rows. A family's root is removed after the threads below it.
 //   R4. What a late writer brings for a removed thread reaches no other thread, and places of the tenant (tenant-log)
 //       stay good.
 import type { TenantId } from '@dormouse/thread';

@@ -9,7 +9,7 @@ export const recordCollections: readonly string[] = ['claims', 'callback_counts'
 
 /** Have documents of threads too, and are treated one by one, or not at all. (thread-remover, ports R3) */
 export const otherThreadCollections: readonly string[] = [
-  ...['threads', 'questions', 'blobs', 'idempotency', 'commits'],
+  ...['threads', 'questions', 'blobs', 'idempotency', 'commits', 'family_keys'],
   ...['thread_usage', 'revokedTokens', 'source_deliveries'],
 ];
 
@@ -17,7 +17,6 @@ export const otherThreadCollections: readonly string[] = [
 export const threadlessCollections: readonly string[] = [
   ...['audit', 'deliveries', 'webhooks', 'webhook_readers', 'sources', 'schedules', 'tenant_tallies'],
   ...[
-    'family_keys',
     'erasures',
     'user_credentials',
     'tenants',

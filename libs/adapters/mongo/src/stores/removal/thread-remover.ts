@@ -80,7 +80,8 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
   async function removeRest(tenant: TenantId, threads: readonly string[]): Promise<Removed> {
     let removed: Removed = { rows: await deleteFrom(recordCollections, beginningWith(tenant, threads)), bytes: 0 };
     for (const thread of threads) removed = sum(removed, await removeLog({ tenant, thread }));
-    return { ...removed, rows: removed.rows + (await deleteFrom(['threads'], rowsOf(tenant, threads))) }; // (T1)
+    const keys = await deleteFrom(['family_keys'], rowsOf(tenant, threads)); // a family is named by its root
+    return { ...removed, rows: removed.rows + keys + (await deleteFrom(['threads'], rowsOf(tenant, threads))) }; // (T1)
   }
 
   /** The oldest commits first. */

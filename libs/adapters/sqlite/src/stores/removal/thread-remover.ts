@@ -33,6 +33,9 @@ const unlabel =
   "AND (title IS NOT NULL OR user_id IS NOT NULL OR external_id IS NOT NULL OR first_words IS NOT NULL OR metadata <> '{}' " +
   'OR opening IS NOT NULL OR waiting_on IS NOT NULL OR open_calls IS NOT NULL)';
 
+/** A family is named by its root, and no reader of its log comes after that. (ports R3) */
+const deleteKeys = `DELETE FROM family_keys WHERE tenant = ?1 AND family ${listed}`;
+
 const selectBlobs = `SELECT DISTINCT sha256 FROM blob_threads WHERE tenant = ?1 AND thread ${listed}`;
 const deleteBlobThreads = deleteOf('blob_threads');
 /** The third parameter: the hashes that the threads have named. */
@@ -82,6 +85,7 @@ export function createThreadRemover(writer: GroupWriter, reader: Reader): Thread
     for (const table of recordTables) rows += await run(deleteOf(table), tenant, threads);
     const eraseSome = (): Promise<number> => writer.eraseThreads(tenant, some);
     for (let erased = await eraseSome(); erased > 0; erased = await eraseSome()) rows += erased;
+    rows += await run(deleteKeys, tenant, threads);
     rows += await run(deleteOf('threads'), tenant, threads); // (T1)
     return { rows, bytes };
   }
