@@ -7,6 +7,7 @@
 //   P4. A claim is renewed while its request runs: a claim of a process that has died expires in `claimLeaseMs`.
 //   P3. An answer that holds a credential is kept sealed: no store has what was shown once.
 //   P5. One whose master key was removed since is not shown again, and what was done is not done again.
+//   P6. One that was erased since is no 2xx any more: the request is refused like one for a thread that is not there.
 import { hash } from 'node:crypto';
 import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner } from '@dormouse/ports';
 import { unsealed } from '../../secrets/unsealed.ts';
@@ -48,6 +49,7 @@ export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
     const claim = await idempotencyKeys.claim(tenant, route, key, bodySha256, clock.now(), claimLeaseMs);
     if (claim.claim === 'done') {
       const { status, body: kept } = claim.answer;
+      if (status >= 300) return refused('NOT_FOUND', 'What this request led to was erased.'); // (P1, P6)
       const body = isSecret ? unsealed(sealer, owner, kept) : kept;
       if (body === null) return refused('IDEMPOTENCY_KEY_REUSED', sealedBefore); // (P5)
       return answered({ answer: { status, body }, replayed: true });
