@@ -1,4 +1,5 @@
-// A thread of 100 000 events in the console: it opens at once, scrolls at the cost of what is in view, and any event is one step away.
+// A thread of 100 000 events in the console: it opens at once, scrolls at the cost of what is in view, and any event
+// is one step away.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { startStandalone } from '../e2e/standalone-process.ts';

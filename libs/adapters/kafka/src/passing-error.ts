@@ -1,5 +1,5 @@
-// Errors of a group's coordinator that pass by themselves: the broker has just started and loads what it coordinates, or
-// the group is being rebalanced.
+// Errors of a group's coordinator that pass by themselves: the broker has just started and loads its groups, or the
+// group is being rebalanced.
 
 const types = /GROUP_LOAD_IN_PROGRESS|COORDINATOR_NOT_AVAILABLE|NOT_COORDINATOR_FOR_GROUP|REBALANCE_IN_PROGRESS/;
 
