@@ -16,7 +16,7 @@ export default defineConfig({
       'test/conformance/*.spec.ts',
       'test/isolation/*.spec.ts',
       'test/web/{answer-links,inbox,team-approvals,thread-tokens,ai-sdk,ag-ui}.spec.ts',
-      'test/e2e/{access,approvals,audit,audit-actions,bad-input,console-session,door,event-stream,fine-print,first-conversation,idempotency,identity-provider,inbound-events,interruption,isolation,migration,openapi,pauses,pinned-manifests,quotas,reactive,reference-examples,reference-served,storms,tenant-events,tenants,try-tool,usage,user-credentials,webhooks}.spec.ts',
+      'test/e2e/{access,approvals,audit,audit-actions,bad-input,console-session,door,event-stream,fine-print,first-conversation,idempotency,identity-provider,inbound-events,interruption,isolation,migration,openapi,pauses,pinned-manifests,quotas,reactive,reference-examples,reference-served,storms,tenant-events,tenants,try-tool,unseen-inputs,usage,user-credentials,webhooks}.spec.ts',
     ],
     globalSetup: ['test/services/start-for-tests.ts', 'test/cluster/shared-clusters.ts'],
   },

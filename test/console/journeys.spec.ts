@@ -57,6 +57,44 @@ describe('the list of threads', () => {
   });
 });
 
+describe('what is paused', () => {
+  const stateOf = async (path: string): Promise<unknown> => (await system.runtime.request('GET', path)).json.state;
+
+  it('is an agent: its button pauses it, also as seen after a reload, until it is resumed', async () => {
+    const made = await system.runtime.request('POST', '/v1/agents', {
+      ...{ name: 'pausable', model: { provider: 'demo' }, tool_servers: [] },
+    });
+    expect(made.status).toBe(201);
+    const { page, expectClean } = await system.open('/agents/pausable');
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.locator('.badge').getByText('paused', { exact: true }).waitFor();
+    expect(await stateOf('/v1/agents/pausable')).toBe('paused');
+    await page.reload();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    expect(await page.locator('.badge').getByText('paused', { exact: true }).count()).toBe(0);
+    expect(await stateOf('/v1/agents/pausable')).toBe('active');
+    expectClean();
+  });
+
+  it('is a tool server: its button pauses it, and the list says so, until it is resumed', async () => {
+    const { page, expectClean } = await system.open('/tools/example-tools');
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.locator('.screen-head .badge').getByText('paused', { exact: true }).waitFor();
+    expect(await stateOf('/v1/tool-servers/example-tools')).toBe('paused');
+    await page.getByRole('link', { name: 'Tool servers' }).first().click();
+    await page
+      .getByText(/^paused, /)
+      .first()
+      .waitFor();
+    await page.goto(`${system.runtime.url}/tools/example-tools`);
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    expect(await stateOf('/v1/tool-servers/example-tools')).toBe('active');
+    expectClean();
+  });
+});
+
 describe('a thread', () => {
   it('has one selection for conversation and timeline, which is its address', async () => {
     const thread = await talked(system.runtime, 'What is the weather in Oslo?');

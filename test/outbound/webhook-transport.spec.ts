@@ -1,6 +1,6 @@
 // POSTs to endpoints of customers: what the guard keeps from being called, and what is signed.
 import { createWebhookTransport, parseOutboundAllow, type Resolver } from '@dormouse/adapter-http';
-import { tenantId, type WebhookRequest } from '@dormouse/ports';
+import { Fault, tenantId, type WebhookRequest } from '@dormouse/ports';
 import { Webhook as Svix } from 'svix';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { answerWith, endReceivers, hang, startReceiver } from '../e2e/webhook-receiver.ts';
@@ -69,6 +69,23 @@ describe('a URL that may not be called', () => {
     expect(await transport('', nowhere).post(requestTo('https://hooks.customer.example/'))).toEqual({
       ...{ answered: false, code: 'UNREACHABLE' },
     });
+  });
+});
+
+describe('what a tenant may call', () => {
+  it('K5 throws while it cannot be read, which is no failure of the endpoint, and sends nothing', async () => {
+    const receiver = await startReceiver();
+    let away = true;
+    const made = createWebhookTransport({
+      outboundAllow: parseOutboundAllow('http://127.0.0.0/8').rules,
+      outboundOf: () =>
+        away ? Promise.reject(new Fault('UNAVAILABLE', 'the store is away')) : Promise.resolve({ key: '', rules: [] }),
+    });
+    closing.push(() => made.close());
+    await expect(made.post(requestTo(receiver.url))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(receiver.posts).toEqual([]);
+    away = false;
+    expect(await made.post(requestTo(receiver.url))).toMatchObject({ answered: true, status: 204 });
   });
 });
 

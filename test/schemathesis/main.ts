@@ -27,7 +27,7 @@ const { values } = readFlags(usage, {
 
 const checks = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
 const options = [
-  ...['--checks', checks, '--phases', 'examples,fuzzing', '--max-examples', values.examples],
+  ...['--checks', checks, '--phases', 'examples,coverage,fuzzing', '--max-examples', values.examples],
   ...['--seed', values.seed, '--generation-database', 'none', '--workers', '2', '--continue-on-failure'],
   ...['--request-timeout', '60', '--max-redirects', '0', '--warnings', 'off', '--suppress-health-check', 'all'],
   ...['--max-time', values.seconds],

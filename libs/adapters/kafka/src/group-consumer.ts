@@ -41,6 +41,7 @@ import {
   type OffsetOfPartition,
   type Positions,
 } from './kafkajs-internals.ts';
+import { isPassing } from './passing-error.ts';
 import { stickyAssigner } from './sticky-assigner.ts';
 import { Watermark } from './watermark.ts';
 
@@ -104,12 +105,6 @@ const rebuildMsMax = 5_000;
 const lookAgainMs = 250;
 /** How long a rebalance waits for work to stop; the group waits longer than this for its members. */
 const leavingMsMax = 3_000;
-
-/** The broker has just started, or the group is being rebalanced: a join that waits goes on waiting. */
-const isPassing = (error: Error): boolean =>
-  /GROUP_LOAD_IN_PROGRESS|COORDINATOR_NOT_AVAILABLE|NOT_COORDINATOR_FOR_GROUP|REBALANCE_IN_PROGRESS/.test(
-    String((error as { readonly type?: string }).type),
-  );
 
 /** Resolves when this member has joined. @throws Fault UNAVAILABLE when it cannot. */
 export async function joinGroup(options: GroupOptions, handlers: GroupHandlers): Promise<GroupConsumer> {

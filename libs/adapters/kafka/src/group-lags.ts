@@ -2,7 +2,11 @@
 //
 // Invariants:
 //   G1. Nothing joins a group, and no record is read: the age of a record is found by asking for offsets by time.
+//   G2. A coordinator that a broker is still loading is asked again for a while: a broker that has just started is no
+//       fault of the installation.
 import type { Admin } from 'kafkajs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isPassing } from './passing-error.ts';
 import type { TopicName } from './topic-names.ts';
 
 export interface GroupLag {
@@ -19,12 +23,23 @@ export interface GroupLag {
 /** Older records are as old as this: the retention of topics is 14 days at least. */
 const ageMsMax = 15 * 86_400_000;
 const precisionMs = 1_000;
+const askAgainMs = 500;
+const askedMax = 30;
 
-export async function groupLagOf(
-  admin: Admin,
-  prefix: string,
-  { topic, group }: Pick<GroupLag, 'topic' | 'group'>,
-): Promise<GroupLag> {
+type GroupOfTopic = Pick<GroupLag, 'topic' | 'group'>;
+
+export async function groupLagOf(admin: Admin, prefix: string, of: GroupOfTopic): Promise<GroupLag> {
+  for (let asked = 1; ; asked += 1) {
+    try {
+      return await lagNow(admin, prefix, of);
+    } catch (error) {
+      if (asked >= askedMax || !isPassing(error)) throw error;
+      await sleep(askAgainMs); // (G2)
+    }
+  }
+}
+
+async function lagNow(admin: Admin, prefix: string, { topic, group }: GroupOfTopic): Promise<GroupLag> {
   const name = prefix + topic;
   const [ends, [committed], { groups }] = await Promise.all([
     admin.fetchTopicOffsets(name),

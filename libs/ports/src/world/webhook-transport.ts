@@ -20,7 +20,10 @@ export type WebhookOutcome =
   | { readonly answered: false; readonly code: 'OUTBOUND_FORBIDDEN' | 'TIMEOUT' | 'UNREACHABLE' };
 
 export interface WebhookTransport {
-  /** POSTs. Never throws for a network failure. */
+  /**
+   * POSTs. Never throws for a network failure. @throws Fault when what the tenant may call cannot be read: nothing was
+   * sent, and the endpoint has not failed.
+   */
   post(request: WebhookRequest): Promise<WebhookOutcome>;
   /** As `ToolTransport.judge`; a URL over plain http that no rule names is refused also while it has no address. */
   judge(url: string, tenant: TenantId): Promise<UrlVerdict>;

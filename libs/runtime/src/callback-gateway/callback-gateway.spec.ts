@@ -19,6 +19,7 @@ import {
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createCallbackGateway, type CallbackAnswer, type CallbackGateway } from './callback-gateway.ts';
+import { answered } from '../ingress-gateway/refusal.ts';
 import type { CallbackRequest } from './callback-body.ts';
 import { faulty } from '../tool-dispatcher/spec/faulty.ts';
 import { createCallbackTokens, type CallbackScope } from './callback-token.ts';
@@ -52,6 +53,8 @@ let loginsFail: Error | null;
 let lines: { readonly event: string; readonly fields: LogFields | undefined }[];
 let gateway: CallbackGateway;
 let tallied: string[];
+/** Threads with too many unseen inputs. */
+let full: Set<string>;
 const rate = { perSecond: 100, burst: 20 };
 
 beforeEach(() => {
@@ -60,6 +63,7 @@ beforeEach(() => {
   [published, lines, fails, spared, dedupFails, blobsFail, loginsFail] = [[], [], null, null, null, null, null];
   const say = (event: string, fields?: LogFields): void => void lines.push({ event, fields });
   tallied = [];
+  full = new Set();
   gateway = createCallbackGateway({
     tokens,
     inputs: {
@@ -80,6 +84,7 @@ beforeEach(() => {
     idempotency: ports.idempotency,
     rates: ports.rates,
     rate,
+    limits: { mayEnter: () => answered(null), isFull: (_tenant, thread) => full.has(thread) },
     entropy: createSeededEntropy(1),
     clock,
     logger: { info: say, warn: say, error: say },
@@ -627,6 +632,29 @@ describe('a flood', () => {
     expect(await receive(event, {}, tokenOf({ tenant: tenantId('zenith') }))).toEqual({ status: 200 });
     await clock.advance(1_000);
     expect(await receive(event)).toEqual({ status: 200 });
+  });
+});
+
+describe('a thread whose model has too many inputs to see', () => {
+  const event = { type: 'subscription_event', tool_call_id: 'call_1', text: 'x' };
+
+  it('C9 one event in a while is taken, the others are answered 503 with Retry-After, and those of other threads are taken', async () => {
+    full.add('thr_1');
+    expect(await receive(event)).toEqual({ status: 200 });
+    for (let sent = 0; sent < 3; sent++)
+      expect(await receive(event)).toMatchObject({ status: 503, code: 'UNAVAILABLE', retryAfterS: 60 });
+    expect(await receive(event, {}, tokenOf({ thread: 'thr_2' }))).toEqual({ status: 200 });
+    await clock.advance(60_000);
+    expect([(await receive(event)).status, (await receive(event)).status]).toEqual([200, 503]);
+    full.clear();
+    expect(await receive(event)).toEqual({ status: 200 });
+    expect(published).toHaveLength(4); // what was not acknowledged is not there
+  });
+
+  it('C9 its results are taken: it may be waiting for them', async () => {
+    full.add('thr_1');
+    for (let sent = 0; sent < 3; sent++) expect(await receive(result)).toEqual({ status: 200 });
+    expect(await receive({ type: 'view_update', view_type: 'board', content: {} })).toEqual({ status: 200 });
   });
 });
 

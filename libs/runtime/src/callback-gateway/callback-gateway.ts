@@ -19,6 +19,9 @@
 //       its threads already.
 //   C8. A question or a login is one under its sender's message id. Without one each is an input of its own, and the
 //       thread recognises a repetition by the hash of the question, while that is open. R94
+//   C9. An event for a thread with too many unseen inputs is answered 503, but for one in a while: a thread that has
+//       stopped before its model saw them needs an input to go on. Results are always taken, because the thread may
+//       be waiting for that very one.
 import { resultOf } from '@dormouse/json';
 import {
   Fault,
@@ -77,7 +80,7 @@ export interface CallbackGatewayDeps extends AcceptanceDeps {
   readonly rate?: RateLimit | null;
   readonly logger: Logger;
   /** Default: as many of one tenant may wait for their threads as come. */
-  readonly limits?: Pick<TenantLimits, 'mayEnter'>;
+  readonly limits?: Pick<TenantLimits, 'mayEnter' | 'isFull'>;
   /** Default: nothing is counted. */
   readonly tally?: CallbackTally;
   readonly settings?: Partial<CallbackGatewaySettings>;
@@ -102,6 +105,8 @@ const defaultSettings: CallbackGatewaySettings = {
 const readAtOnceMax = 2;
 /** Waiting long messages of one tenant; one more is answered 503, and its tool retries. */
 const waitingMaxOfTenant = 32;
+/** Events that a full thread is given all the same. (C9) */
+const rateOfFullThread: RateLimit = { perSecond: 1 / 60, burst: 1 };
 const taken: CallbackAnswer = { status: 200 };
 
 export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGateway {
@@ -202,8 +207,17 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
       if (size > settings.viewBytesMax)
         return refuse(scope, tooLarge(`a view of ${size} bytes, above ${settings.viewBytesMax}`, callback.type), body);
     }
+    const waitS = callback.type === 'subscription_event' ? await tooFull(scope) : null;
+    if (waitS !== null) return later('the model of this thread has too many inputs to see; send it again later', waitS);
     await accept(scope, read, request);
     return taken;
+  }
+
+  /** Seconds to wait, for an event of a thread that is full. (C9) */
+  async function tooFull({ tenant, thread }: CallbackScope): Promise<number | null> {
+    if (!limits.isFull(tenant, thread)) return null;
+    const { allowed, retryAfterMs } = await deps.rates.take(tenant, `events of ${thread}`, rateOfFullThread);
+    return allowed ? null : secondsOf(retryAfterMs);
   }
 
   /** An input too large for a record is refused for good: sending it again does not help. (C3) */
@@ -222,7 +236,7 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const { rate = null } = deps;
     if (rate === null) return null;
     const { allowed, retryAfterMs } = await deps.rates.take(tenant, 'callbacks', rate);
-    return allowed ? null : Math.max(1, Math.ceil(retryAfterMs / 1_000));
+    return allowed ? null : secondsOf(retryAfterMs);
   }
 
   return {
@@ -233,35 +247,30 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
         return { status: verdict.status, code: verdict.code, detail: verdict.detail };
       }
       const waitS = await tooFast(verdict.scope.tenant);
-      if (waitS !== null)
-        return {
-          status: 503,
-          code: 'UNAVAILABLE',
-          detail: 'too many messages; send it again later',
-          retryAfterS: waitS,
-        };
+      if (waitS !== null) return later('too many messages; send it again later', waitS);
       const request = typeof given === 'function' ? await given() : given; // (C7)
       try {
         return await judged(verdict.scope, request);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
-        const retryAfterS =
-          error.retryAfterMs === null ? settings.retryAfterS : Math.max(1, Math.ceil(error.retryAfterMs / 1_000));
+        const retryAfterS = error.retryAfterMs === null ? settings.retryAfterS : secondsOf(error.retryAfterMs);
         deps.logger.warn('callback_deferred', {
           tenant: verdict.scope.tenant,
           thread: verdict.scope.thread,
           code: error.code,
         });
-        return {
-          status: 503,
-          code: 'UNAVAILABLE',
-          detail: 'this message cannot be taken right now; send it again',
-          retryAfterS,
-        };
+        return later('this message cannot be taken right now; send it again', retryAfterS);
       }
     },
   };
 }
+
+const later = (detail: string, retryAfterS: number): CallbackAnswer => ({
+  ...{ status: 503, code: 'UNAVAILABLE' },
+  ...{ detail, retryAfterS },
+});
+
+const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
 
 /** RAP tool-result, Routing: the message belongs to the call of its URL. R34 A missing group id is the token's. */
 function isAbout(scope: CallbackScope, callback: Callback): boolean {

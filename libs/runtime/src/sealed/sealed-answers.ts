@@ -9,11 +9,8 @@ import type { SealingDeps } from './sealed-copies.ts';
 /** The first thread that a route or an answer names. */
 const threadId = /\bthr_\w+/;
 
-/** What a repeated request gets whose answer was erased. */
-const erasedAnswer: KeptAnswer = {
-  status: 404,
-  body: '{"code":"NOT_FOUND","title":"Not found","status":404,"detail":"What this request led to was erased."}',
-};
+/** What is left of an answer that was erased: no 2xx. (idempotency P6) */
+const erasedAnswer: KeptAnswer = { status: 404, body: '' };
 
 export function sealedAnswers(keys: IdempotencyKeys, { seal, families }: SealingDeps): IdempotencyKeys {
   const placeOf = (route: string, key: string): Place => ['answer', route, key];

@@ -9,6 +9,7 @@ import {
   countLagMsMax,
   enteringInputsMax,
   type TenantLimits,
+  unseenInputsMax,
   waitingInputsMax,
 } from './tenant-limits.ts';
 
@@ -172,6 +173,67 @@ describe('the quotas of a tenant', () => {
     gateway.mayEnter(acme);
     await clock.advance(1);
     expect(codeOf(gateway.mayEnter(acme))).toBe('ok');
+  });
+
+  /** The thread, with so many inputs that its model has not seen. */
+  const unseen = (limits: TenantLimits, count: number): void =>
+    limits.committed(acme, {
+      events: [],
+      characters: 1,
+      before: thread,
+      after: { ...thread, unseen: count },
+      prices,
+    });
+
+  async function fullIn(limits: TenantLimits, clock: { advance(ms: number): Promise<void> }, ms = countLagMsMax) {
+    await clock.advance(ms);
+    limits.isFull(acme, thread.id); // begins to read
+    await clock.advance(1);
+    return [limits.isFull(acme, thread.id), limits.isFull(acme, 'thr_2'), limits.isFull(tenantId('zenith'), thread.id)];
+  }
+
+  it('Q6 a thread is full in every process while its model has a thousand inputs to see, and no other thread is', async () => {
+    const { clock, limits } = stage();
+    const [processor, gateway] = [limits('one'), limits('two')];
+    unseen(processor, unseenInputsMax - 1);
+    expect(await fullIn(gateway, clock)).toEqual([false, false, false]);
+    unseen(processor, unseenInputsMax);
+    expect(processor.isFull(acme, thread.id)).toBe(true);
+    expect(await fullIn(gateway, clock)).toEqual([true, false, false]);
+    expect(await fullIn(gateway, clock, 3_600_000)).toEqual([true, false, false]); // its owner lives
+    unseen(processor, 0);
+    expect(await fullIn(gateway, clock)).toEqual([false, false, false]);
+  });
+
+  it('Q6 events that wait for a child, or for their subscription, count too', () => {
+    const processor = stage().limits('one');
+    const held = { toolCallId: 'c', eventId: null, content: [], associative: true, final: false };
+    const queued = { ...held, operation: 'o', arguments: {}, merged: false, size: 1 };
+    const after = { ...thread, unseen: unseenInputsMax - 2, held: [held], queuedEvents: [queued] };
+    processor.committed(acme, { events: [], characters: 1, before: thread, after, prices });
+    expect(processor.isFull(acme, thread.id)).toBe(true);
+  });
+
+  it('Q6 it is so no more once its owner has died, or has lost its partition; the next owner says it again', async () => {
+    const { clock, ports, limits } = stage();
+    const gateway = limits('two');
+    const died = {
+      tenant: acme,
+      name: `full.${thread.id}`,
+      amount: 1,
+      reporter: 'dead',
+      until: clock.now() + 15_000,
+    };
+    await ports.tenantTallies.put([died]);
+    expect(await fullIn(gateway, clock)).toEqual([true, false, false]);
+    expect(await fullIn(gateway, clock, 15_000)).toEqual([false, false, false]);
+    const before = limits('one');
+    unseen(before, unseenInputsMax);
+    expect(await fullIn(gateway, clock)).toEqual([true, false, false]);
+    before.forgetThreads();
+    expect(await fullIn(gateway, clock)).toEqual([false, false, false]);
+    unseen(before, unseenInputsMax + 1);
+    expect(await fullIn(gateway, clock)).toEqual([true, false, false]);
   });
 
   it('Q5 in front of the partitions: before the processors have said what waits, a gateway takes so many and no more', async () => {

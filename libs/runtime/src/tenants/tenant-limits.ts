@@ -10,6 +10,8 @@
 //   Q4. A store that is away refuses nothing by itself: limits protect others, and what is known stays in force.
 //   Q5. What the processors report of waiting inputs is as old as Q3 says. Where they are other processes, a gateway
 //       takes of one tenant no more within that time than `enteringInputsMax`, known or not.
+//   Q6. A thread is full while its owner says so: a level that ends with the owner's process or partition. The next
+//       owner says it again with the thread's next commit.
 import { createBoundedMap, createSharedReads } from '@dormouse/collections';
 import type { Blobs, Clock, InputBus, OpenOfTenant, ThreadDirectory, TenantId } from '@dormouse/ports';
 import { dayOf, type RecordedEvent, type TenantQuota, type Thread, type UsedUp } from '@dormouse/thread';
@@ -59,6 +61,10 @@ export interface TenantLimits {
   entered(tenant: TenantId): void;
   /** Says how many inputs of the tenant wait in this process. */
   waitingHere(tenant: TenantId, here: number): void;
+  /** Whether the model of a thread has `unseenInputsMax` recorded inputs to see; by what is known now. (Q6) */
+  isFull(tenant: TenantId, thread: string): boolean;
+  /** Partitions were taken from this process: what it has said of threads is no longer its to say. (Q6) */
+  forgetThreads(): void;
   /** A commit is in the log. */
   committed(tenant: TenantId, commit: CountedCommit): void;
   /** Bytes that were stored beside the log. */
@@ -102,6 +108,8 @@ export function createTenantLimits(deps: {
   const entering = createRecentCount({ periodMs: countLagMsMax, tenantsMax: openTenantsMax }, clock);
   /** Threads whose rows are being written. */
   const opening = new Map<string, number>();
+  /** Threads that this process has said to be full, by tenant. */
+  const full = new Map<TenantId, Set<string>>();
 
   const known = (tenant: TenantId): ShownQuotas => quotasOf(records.known(tenant), installed);
   const quotas = async (tenant: TenantId): Promise<ShownQuotas> => quotasOf(await records.of(tenant), installed);
@@ -188,9 +196,20 @@ export function createTenantLimits(deps: {
     ]);
   }
 
-  function isFull(tenant: TenantId, of: keyof OpenOfTenant): boolean {
+  function hasAll(tenant: TenantId, of: keyof OpenOfTenant): boolean {
     const limit = known(tenant)[of === 'threads' ? 'threadsMax' : 'subscriptionsMax'];
     return limit !== null && knownOpen(tenant)[of] >= limit;
+  }
+
+  /** (Q6) */
+  function sayIfFull(tenant: TenantId, thread: Thread): void {
+    const ofTenant = full.get(tenant);
+    const wasFull = ofTenant?.has(thread.id) === true;
+    const isFullNow = unseenOf(thread) >= unseenInputsMax;
+    if (isFullNow === wasFull) return;
+    meter.set(tenant, fullMeter(thread.id), isFullNow ? 1 : 0);
+    if (isFullNow) full.set(tenant, (ofTenant ?? new Set()).add(thread.id));
+    else if (ofTenant?.delete(thread.id) === true && ofTenant.size === 0) full.delete(tenant);
   }
 
   return {
@@ -221,7 +240,7 @@ export function createTenantLimits(deps: {
       await Promise.all([records.of(tenant).catch(() => null), meter.learn(tenant)]); // (Q4)
     },
     learning: (tenant, asks) => (isLearnt(tenant, asks) ? null : learn(tenant, asks)),
-    quotaOf: (tenant) => ({ spent: () => spent(tenant), isFull: (of) => isFull(tenant, of) }),
+    quotaOf: (tenant) => ({ spent: () => spent(tenant), isFull: (of) => hasAll(tenant, of) }),
     weightOf: (tenant) => records.known(tenant)?.weight ?? 1,
     completionsLeft(tenant, here) {
       const limit = known(tenant).completionsInFlightMax;
@@ -245,7 +264,13 @@ export function createTenantLimits(deps: {
     },
     entered: (tenant) => entering.add(tenant),
     waitingHere: (tenant, here) => meter.set(tenant, 'inputs_waiting', here < waitingInputsMin ? 0 : here),
+    isFull: (tenant, thread) => meter.total(tenant, fullMeter(thread)) > 0,
+    forgetThreads() {
+      for (const [tenant, threads] of full) for (const thread of threads) meter.set(tenant, fullMeter(thread), 0);
+      full.clear();
+    },
     committed(tenant, { events, characters, before, after, prices }) {
+      sayIfFull(tenant, after);
       meter.add(tenant, bytesMeter, characters);
       const { tokens, costMicros } = usageOf(prices, events, before.model);
       if (tokens > 0) meter.add(tenant, { name: today('tokens'), until: dayEnd(clock.now()) }, tokens);
@@ -265,6 +290,13 @@ export const waitingInputsMax = 2_000;
 export const enteringInputsMax = 6_000;
 /** Fewer are not reported: most tenants have none. */
 const waitingInputsMin = 100;
+/** Inputs of one thread that are recorded and that its model has not seen; above this its events have to come later. */
+export const unseenInputsMax = 1_000;
+
+const fullMeter = (thread: string): string => `full.${thread}`;
+
+/** With the events that wait for a child or for the confirmation of their subscription. */
+const unseenOf = ({ unseen, queuedEvents, held }: Thread): number => unseen + queuedEvents.length + held.length;
 
 const tooManyWait: Answered<never> = refused(
   'RATE_LIMITED',
@@ -336,6 +368,8 @@ export const unlimited: TenantLimits = {
   mayEnter: () => answered(null),
   entered: () => {},
   waitingHere: () => {},
+  isFull: () => false,
+  forgetThreads: () => {},
   committed: () => {},
   stored: () => {},
   flush: () => Promise.resolve(),

@@ -131,6 +131,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
       const id = parts.protocol.assignmentId(assignment);
       await assignments.get(id)?.revoke();
       assignments.delete(id);
+      deps.limits?.forgetThreads();
     },
     deliver: (assignment, delivery) =>
       assignments

@@ -50,7 +50,10 @@ export interface Attempted {
   readonly webhook: Webhook | null;
 }
 
-/** Null when it was broken off (A1). @throws Fault: it is not known whether it was recorded, and is made again. */
+/**
+ * Null when it was broken off (A1). @throws Fault: nothing was sent, or it is not known whether it was recorded; it is
+ * made again, and counts neither as a try nor against the endpoint.
+ */
 export type Attempt = (sent: SentTo, delivery: WebhookDelivery) => Promise<Attempted | null>;
 
 export interface SentTo {

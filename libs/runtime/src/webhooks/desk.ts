@@ -12,6 +12,7 @@
 //   D5. What was under way when a reading of the store began is not taken from that reading: it may have ended since.
 //   D6. The log is read when something may have come (`news`), and every `unaskedReadMs` all the same: news may be late
 //       (tenant-log G6). After news in vain, none is asked for during `pauseMsMax`.
+//   D7. An endpoint whose attempt has thrown is not attempted again for `pauseMsMax`, whatever the store says is due.
 import type {
   Clock,
   PageRequest,
@@ -80,6 +81,8 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
   let index = createEndpointIndex([]);
   /** When something of an endpoint may be due. (D3) */
   const due = new Map<string, number>();
+  /** Until when nothing of an endpoint is attempted. (D7) */
+  const resting = new Map<string, number>();
   /** Deliveries under way, by endpoint. */
   const underWay = new Map<string, Set<string>>();
   const asking = new Set<string>();
@@ -91,7 +94,14 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
   let pausing = new AbortController();
 
   function dueAt(webhook: string, at: number): void {
-    due.set(webhook, Math.min(at, due.get(webhook) ?? at));
+    const from = Math.max(at, resting.get(webhook) ?? at);
+    due.set(webhook, Math.min(from, due.get(webhook) ?? from));
+  }
+
+  /** (D7) */
+  function restUntil(webhook: string, at: number): void {
+    resting.set(webhook, at);
+    due.set(webhook, Math.max(at, due.get(webhook) ?? at));
   }
 
   async function refresh(changes: number): Promise<void> {
@@ -148,8 +158,10 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
       if (asking.size >= asksAtOnceMax) return; // the end of each goes on
       if (at > now || asking.has(id)) continue;
       const webhook = endpoints.get(id);
-      if (webhook === undefined || webhook.state !== 'active') due.delete(id);
-      else if (freeFor(webhook) > 0) void begin(webhook).catch(deps.report);
+      if (webhook === undefined || webhook.state !== 'active') {
+        due.delete(id);
+        resting.delete(id);
+      } else if (freeFor(webhook) > 0) void begin(webhook).catch(deps.report);
     }
   }
 
@@ -191,11 +203,12 @@ export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
       const attempted = await deps.attempt({ webhook, newest: () => endpoints.get(id) ?? webhook }, delivery);
       if (attempted === null) return;
       ({ nextAt } = attempted);
+      resting.delete(id);
       const isNewest = endpoints.get(id) === attempted.seen; // else it was read meanwhile, before the change or after
       if (isNewest && attempted.webhook !== null) endpoints.set(id, attempted.webhook);
       if (!isNewest || attempted.webhook?.state !== webhook.state) known = -1; // all are read again, and the index is made
     } catch (error) {
-      nextAt = clock.now() + pauseMsMax;
+      restUntil(id, clock.now() + pauseMsMax);
       deps.report(error);
     } finally {
       giveBack();

@@ -189,6 +189,25 @@ it('A3 does not fail since a success, also one whose attempt had begun before th
   await service.stop(0);
 });
 
+it('A3 counts nothing against an endpoint while the rules of its tenant cannot be read, and sends once they can', async () => {
+  const stage = createStage(3, 0);
+  const { clock, received, api } = stage;
+  const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
+  if (!made.ok) throw new Error('not made');
+  const { id } = made.value;
+  stage.answers(() => Promise.reject(new Fault('UNAVAILABLE', 'the store is away')));
+  const { service } = await stage.start();
+  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await clock.advance(60_000);
+  expect(received.length).toBeGreaterThan(10); // more often than a delivery is tried
+  stage.answers(() => Promise.resolve({ answered: true, status: 200, aborts: false }));
+  await clock.advance(5_000);
+  const [delivery] = (await stage.ingress.webhookDeliveries.list(tenant, id, { limit: 10, cursor: null })).data;
+  expect(delivery).toMatchObject({ state: 'delivered', tries: 1 });
+  expect(await stage.ingress.webhooks.get(tenant, id)).toMatchObject({ state: 'active', failingSince: null });
+  await service.stop(0);
+});
+
 it('D2 sends to others while one endpoint has more that hangs than it has places', async () => {
   const stage = createStage(2, 0);
   const { api, clock, received } = stage;

@@ -25,6 +25,16 @@ describe('doing something once', () => {
     });
   });
 
+  it('P7 refuses what was erased since as what is not there, and does nothing again', async () => {
+    const at = stage();
+    const erased = { claim: 'done', answer: { status: 404, body: '' } } as const;
+    const ingress = at.ingressWith({ idempotencyKeys: { ...at.ports.idempotency, claim: async () => erased } });
+    for (const isSecret of [false, true])
+      expect(await ingress.once({ ...request, isSecret }, () => Promise.reject(new Error('never')))).toMatchObject({
+        refusal: { code: 'NOT_FOUND', detail: 'What this request led to was erased.' },
+      });
+  });
+
   it('refuses another body, and a second one while the first runs', async () => {
     const { ingress } = stage();
     let finish = (_: { status: number; body: string }): void => {};

@@ -9,6 +9,7 @@
 //   P5. One whose master key was removed since is not shown again, and what was done is not done again.
 //   P6. An answer is shown again to a credential with the same limit only: what a handler asks of the credential is not
 //       asked for a repetition. For any other the key is taken, as by another body.
+//   P7. One that was erased since is no 2xx any more: the request is refused like one for a thread that is not there.
 import { hash } from 'node:crypto';
 import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner, TenantId } from '@dormouse/ports';
 import { unsealed } from '../../secrets/unsealed.ts';
@@ -53,6 +54,7 @@ export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
     const claim = await idempotencyKeys.claim(tenant, route, key, bodySha256, clock.now(), claimLeaseMs);
     if (claim.claim === 'done') {
       const { status, body: kept } = claim.answer;
+      if (status >= 300) return refused('NOT_FOUND', 'What this request led to was erased.'); // (P1, P7)
       const body = isSecret ? unsealed(sealer, owner, kept) : kept;
       if (body === null) return refused('IDEMPOTENCY_KEY_REUSED', sealedBefore); // (P5)
       return answered({ answer: { status, body }, replayed: true });

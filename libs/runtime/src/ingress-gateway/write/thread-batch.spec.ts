@@ -25,9 +25,10 @@ interface Asked {
 function scene(threads: number, batchThreadsMax?: number) {
   const rows = Array.from({ length: threads }, (_, nth) => rowOf(nth));
   const asked: Asked[] = [];
-  const at = { work: 0, most: 0, failAt: -1 };
+  const at = { work: 0, most: 0, failAt: -1, now: 0, msPerThread: 0 };
   const batch = createThreadBatches({
     ...(batchThreadsMax === undefined ? {} : { batchThreadsMax }),
+    clock: { now: () => at.now },
     inbox: { waitingFamilies: async () => [] } as never, // only asked for a filter by status
     directory: {
       list: async (_tenant, filter, { limit, cursor }) => {
@@ -44,6 +45,7 @@ function scene(threads: number, batchThreadsMax?: number) {
         await new Promise((resolve) => setImmediate(resolve));
         at.work -= 1;
         if (asked.length === at.failAt) throw new Fault('UNAVAILABLE', 'away');
+        at.now += at.msPerThread;
         asked.push({ thread, ask, path });
         return answered({ id: 'req_1' });
       },
@@ -72,6 +74,19 @@ it('B3 goes on behind the cursor', async () => {
   }
   expect(matched).toEqual([320, 320, 200]);
   expect(new Set(asked.map(({ thread }) => thread)).size).toBe(840);
+});
+
+it('B3 ends after twenty seconds with the page that it is at, and goes on behind its cursor', async () => {
+  const { batch, asked, at } = scene(10_000);
+  at.msPerThread = 50;
+  const first = await batch(acme, close, origin);
+  expect(first).toEqual({ matched: 480, nextCursor: '600' }); // three pages of 160 open threads
+  at.msPerThread = 0;
+  expect(await batch(acme, { ...close, cursor: first.nextCursor }, origin)).toEqual({
+    ...{ matched: 8_000 - 480, nextCursor: null },
+  });
+  expect(new Set(asked.map(({ thread }) => thread)).size).toBe(8_000);
+  expect(asked).toHaveLength(8_000);
 });
 
 it('B4 asks no thread that the action changes nothing of; B5 a dry run asks none', async () => {

@@ -5,10 +5,11 @@
 //       with its key goes on where it was broken off, and asks no thread twice.
 //   B2. At most `askedAtOnce` threads are at work for a batch, read in pages in the order of their creation: others'
 //       threads wait for no more than their share.
-//   B3. One request takes at most `batchThreadsMax` threads; the cursor of its answer goes on behind them.
+//   B3. One request takes at most `batchThreadsMax` threads, and begins no page of them after `batchMsMax`: clients and
+//       proxies wait for a minute. The cursor of its answer goes on behind them.
 //   B4. A thread that the action changes nothing of is not asked: its history would have a refusal.
 //   B5. A dry run asks no thread.
-import type { Inbox, Page, ThreadDirectory, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
+import type { Clock, Inbox, Page, ThreadDirectory, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
 import { shownFilter } from '../read/questions-below.ts';
 import type { RequestOrigin } from '../access/client-id.ts';
 import type { RequestApi, ThreadRequest } from './requests.ts';
@@ -37,17 +38,20 @@ export interface BatchPorts {
   readonly directory: Pick<ThreadDirectory, 'list'>;
   readonly inbox: Inbox;
   readonly requests: RequestApi;
+  readonly clock: Pick<Clock, 'now'>;
   readonly batchThreadsMax?: number;
 }
 
 const threadsPerPage = 200;
 const askedAtOnce = 16;
 const defaultThreadsMax = 10_000;
+const batchMsMax = 20_000;
 
 export function createThreadBatches({
   directory,
   inbox,
   requests,
+  clock,
   batchThreadsMax = defaultThreadsMax,
 }: BatchPorts): RunBatch {
   async function ask(row: ThreadRow, action: BatchAction, origin: RequestOrigin): Promise<void> {
@@ -58,6 +62,7 @@ export function createThreadBatches({
   return async (tenant, { action, filter, dryRun, cursor }, origin) => {
     let matched = 0;
     let next = cursor;
+    const until = clock.now() + batchMsMax;
     for (let seen = 0; seen < batchThreadsMax; seen += threadsPerPage) {
       const page: Page<ThreadRow> = await directory.list(
         tenant,
@@ -68,7 +73,7 @@ export function createThreadBatches({
       if (!dryRun) await eachOf(rows, (row) => ask(row, action, origin)); // (B5)
       matched += rows.length;
       next = page.nextCursor;
-      if (next === null) break;
+      if (next === null || clock.now() >= until) break;
     }
     return { matched, nextCursor: next }; // (B3)
   };
