@@ -21,7 +21,7 @@ const messagesMin = 200;
 const diskBytes = 268_435_456;
 /** Room for what PostgreSQL has when it starts, and for the log of a run between two checkpoints. */
 const storeDiskBytes = 805_306_368;
-/** More than the store's log of writes takes in files that it has already, and less than the volume has room for before it is full. */
+/** More than the log of the store takes without a new file, and less than its volume has room for. */
 const logBytesMax = 134_217_728;
 
 /** Of a run in which nothing was lost or doubled, and every turn ended; skipped where a server is missing. */
