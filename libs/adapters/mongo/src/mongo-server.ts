@@ -11,6 +11,7 @@
 import { certificateProblem, Fault, type Metrics, networkErrorCode, noMetrics } from '@dormouse/ports';
 import mongoose, { type Connection, type Model } from 'mongoose';
 import { checkShapes } from './document-shape.ts';
+import './driver-internals.ts';
 
 /** Round trips since opening, by purpose. */
 export interface MongoCounters {
