@@ -34,8 +34,8 @@ export const usage = `npm run bench -- [options]
   --rounds N          interleaved rounds of one-tool turns (default 10; quick 2)
   --seconds S         measured seconds per contestant, number of threads and round (default 2; quick 1)
   --threads 1,8,64    threads that talk at once
-  --contestant NAME   dormouse | tutorial-fetch | tutorial-undici | restate | restate-lean | floor;
-                      repeatable (default: all but restate-lean and floor)
+  --contestant NAME   dormouse | tutorial-fetch | tutorial-undici | restate | restate-lean | floor |
+                      unsealed; repeatable (default: all but the last three)
   --with-peers        installs bench/peers first (Express, undici, Restate: 230 MB)
   --beside DIR        observability: another checkout of this repository, built, measured in the same rounds
   --sleepers N        sleeping threads (default 100000; quick 2000)

@@ -13,6 +13,7 @@ import { measureTurns } from './one-tool-turns.ts';
 import { availablePeers, installPeers, peersAreInstalled } from './peers.ts';
 import { measureSleepers } from './sleepers.ts';
 import { openStage, type Stage } from './bench-stage.ts';
+import { unsealed } from './unsealed.ts';
 
 /** The load of a quiet machine in the last minute, at most. */
 const loadMax = 1;
@@ -97,11 +98,11 @@ function growingPlan(quick: boolean): GrowingPlan {
 }
 
 /** Contestants that run on request only. */
-const onRequest: ReadonlySet<string> = new Set(['restate-lean', 'floor']);
+const onRequest: ReadonlySet<string> = new Set(['restate-lean', 'floor', 'unsealed']);
 
 /** @throws TypeError when an unknown contestant is requested. */
 function contestantsOf({ contestants }: BenchOptions): readonly Contestant[] {
-  const there = [dormouse, floor, ...availablePeers()];
+  const there = [dormouse, floor, unsealed, ...availablePeers()];
   if (contestants === null) return there.filter(({ name }) => !onRequest.has(name));
   return contestants.map((wanted) => {
     const found = there.find(({ name }) => name === wanted);

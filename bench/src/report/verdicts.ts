@@ -46,10 +46,25 @@ export function verdictsOf(results: BenchResults): readonly Verdict[] {
     ),
     judge('timers per sleeping thread', sleepers?.timersPerThread ?? null, '', atMost(0), atMost(0)),
     judge('idle RSS without threads', sleepers?.idle.rssMib ?? null, 'MiB', atMost(220), null),
+    ...sealingVerdicts(results),
     ...(results.cluster === null ? [] : clusterVerdicts(results.cluster)),
     ...(results.observability === null ? [] : observabilityVerdicts(results.observability)),
     judge(`RSS, ${sleepers?.threads ?? 100_000} threads asleep`, sleepers?.asleep.rssMib ?? null, 'MiB', null, null),
   ];
+}
+
+/** What the sealing of contents costs, where the contestant without it took part. */
+function sealingVerdicts(results: BenchResults): readonly Verdict[] {
+  const beside = (results.turns ?? []).filter(({ contestant }) => contestant === 'unsealed');
+  return [...new Set(beside.map(({ threads }) => threads))].map((threads) =>
+    judge(
+      `turns/s at ${threads} threads, contents sealed beside unsealed`,
+      ratio(results, threads, 'unsealed', 'turnsPerSecond'),
+      '×',
+      atLeast(0.9),
+      null,
+    ),
+  );
 }
 
 /** (B20) */

@@ -2,6 +2,7 @@
 import type { MemoryPorts } from '@dormouse/adapter-memory';
 import { newTenant, noMetrics, type TenantRecord, type ThreadKey, type ThreadRow } from '@dormouse/ports';
 import { inputIds, type ThreadInput } from '@dormouse/thread';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAuditor } from '../audit/auditor.ts';
 import {
@@ -283,3 +284,89 @@ describe('retention', () => {
     void service.stop(0);
   });
 });
+
+interface Deed {
+  readonly do: 'wait' | 'say' | 'fork' | 'child' | 'close';
+  /** Of what is there. */
+  readonly nth: number;
+  readonly days: number;
+}
+
+interface Known {
+  readonly thread: ThreadKey;
+  readonly family: string;
+  /** Family that it begins with. */
+  readonly begins: string | null;
+  usedAt: number;
+}
+
+const deeds = fc.array(
+  fc.record<Deed>({
+    do: fc.constantFrom('wait', 'wait', 'say', 'fork', 'child', 'close'),
+    nth: fc.nat(5),
+    days: fc.integer({ min: 1, max: 32 }),
+  }),
+  { minLength: 4, maxLength: 12 },
+);
+
+/** Does it, if it can be done, and notes which threads were used. */
+async function act(here: At, known: Known[], deed: Deed, name: string): Promise<void> {
+  const { stage, ports } = here;
+  if (deed.do === 'wait') {
+    await stage.clock.jump(deed.days * day);
+    return minutes(here, 25);
+  }
+  const chosen = known[deed.nth % known.length];
+  const row = chosen === undefined ? null : await rowOf(here, chosen.thread);
+  if (chosen === undefined || row === null || row.status === 'closed' || row.leavingAt !== undefined) return undefined;
+  const { thread } = chosen.thread;
+  const now = stage.clock.now();
+  if (deed.do === 'fork') {
+    const fork = { from: { threadId: thread, position: row.position }, askAgain: false };
+    const made = await another(here, name, { forkedFrom: thread, createdAt: now, updatedAt: now }, { fork } as object);
+    known.push({ thread: made, family: name, begins: chosen.family, usedAt: now });
+  } else if (deed.do === 'child') {
+    const above = { parent: thread, family: chosen.family, createdAt: now, updatedAt: now };
+    known.push({ thread: await another(here, name, above), family: chosen.family, begins: null, usedAt: now });
+  } else if (deed.do === 'close') {
+    await ports.inputs.publish(chosen.thread, { kind: 'CloseRequest', id: `c:${name}`, requestId: `req_${name}` });
+    await stage.clock.advance(5_000);
+    chosen.usedAt = now;
+  } else {
+    await say(here, `msg_${name}`, chosen.thread);
+    chosen.usedAt = now;
+  }
+}
+
+it(
+  'removes nothing that was used within its days, and nothing that a thread of another family begins with',
+  { timeout: 120_000 },
+  async () => {
+    let removed = 0;
+    await fc.assert(
+      fc.asyncProperty(deeds, async (todo) => {
+        const here = await at();
+        const known: Known[] = [{ thread: key, family: key.thread, begins: null, usedAt: here.stage.clock.now() }];
+        const service = here.sweep();
+        await service.start();
+        for (const [nth, deed] of todo.entries()) {
+          await act(here, known, deed, `thr_made_${nth}`);
+          const present = new Set<Known>();
+          for (const each of known) if ((await rowOf(here, each.thread)) !== null) present.add(each);
+          const gone = known.filter((each) => !present.has(each));
+          removed += gone.length;
+          for (const { family } of gone) {
+            const ofFamily = known.filter((each) => each.family === family);
+            const newest = Math.max(...ofFamily.map(({ usedAt }) => usedAt));
+            expect(here.stage.clock.now() - newest).toBeGreaterThan(30 * day);
+            expect([...present].filter((each) => each.family === family)).toEqual([]);
+            expect([...present].filter(({ begins }) => begins === family)).toEqual([]);
+          }
+        }
+        await service.stop(0);
+      }),
+      { numRuns: 30 },
+    );
+    expect(removed).toBeGreaterThan(10); // else it has shown nothing
+  },
+);
