@@ -67,7 +67,7 @@ it('exports into a new file, never over another, and applies it: again changes n
     });
   expect(await erasures('apply', file)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^3 are erased again/),
+    stdout: expect.stringMatching(/^3 erasures are asked for again/),
   });
   const before = await done(); // the user's thread is named alone too
   expect(before.trim().split('\n')).toHaveLength(3);
