@@ -1,4 +1,4 @@
-// The patch of MongoDB's driver (mongodb 7.8.0, which Mongoose brings): one function. Applied once, when this module is
+// The patch of the driver mongodb 7.8.0, the version that Mongoose brings: one function. Applied once, when this module is
 // loaded.
 //
 // Invariants:
