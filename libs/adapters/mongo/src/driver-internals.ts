@@ -1,5 +1,5 @@
-// The patch of the driver mongodb 7.8.0, the version that Mongoose brings: one function. Applied once, when this module is
-// loaded.
+// The patch of the driver mongodb 7.8.0, the version that Mongoose brings: one function. Applied once, when this module
+// is loaded.
 //
 // Invariants:
 //   D1. The function is patched only if it looks as it did when this was written: another driver fails loudly at load.
