@@ -266,8 +266,10 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
 }
 
 const later = (detail: string, retryAfterS: number): CallbackAnswer => ({
-  ...{ status: 503, code: 'UNAVAILABLE' },
-  ...{ detail, retryAfterS },
+  status: 503,
+  code: 'UNAVAILABLE',
+  detail,
+  retryAfterS,
 });
 
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
