@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it } from 'vitest';
-import { eventsOf, openThread, say, scriptedAgent, untilStatus } from './conversation.ts';
+import { eventsOf, openThread, say, scriptedAgent, untilEvent, untilStatus } from './conversation.ts';
 import { openStream, openStreamOf } from './event-stream.ts';
 import { cleanUp, scratchDirectory, spawnStandalone, startStandalone } from './standalone-process.ts';
 import { slownessOfMachine } from '../machine-pace.ts';
@@ -77,6 +77,7 @@ describe('a standalone process', () => {
     expect((await at.request('POST', `/v1/threads/${thread}/messages`, { text: 'go' })).status).toBe(202);
     await at.stop('SIGKILL');
     const again = await startStandalone({ dataDir: at.dataDir, port: at.port });
+    await untilEvent(again, thread, 'tool_call_settled'); // before its turn began the thread was idle too
     await untilStatus(again, thread, 'idle');
     const messages = (await again.request('GET', `/v1/threads/${thread}/messages`)).json.data;
     expect(messages.filter(({ role }: { role: string }) => role === 'assistant')).toMatchObject([

@@ -12,6 +12,7 @@ import {
   say,
   scriptedAgent,
   type System,
+  untilEvent,
   untilStatus,
 } from './conversation.ts';
 import type { Json } from './standalone-process.ts';
@@ -117,6 +118,7 @@ describe('a webhook', () => {
     });
     const failing = await openThread(at, await scriptedAgent(at, [[{ fail: { status: 400 } }]], { tool_servers: [] }));
     await at.request('POST', `/v1/threads/${failing}/messages`, { text: 'fail' });
+    await untilEvent(at, failing, 'completion_failed'); // before it began the thread was idle too
     await untilStatus(at, failing, 'idle');
     await at.request('POST', `/v1/threads/${failing}/close`);
     await eventually(async () => typesOf(receiver.posts, failing).length >= 3); // in the order in which they come
