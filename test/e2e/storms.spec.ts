@@ -112,7 +112,10 @@ async function logOf(own: System, thread: string): Promise<readonly Json[]> {
   const events: Json[] = [];
   for (;;) {
     const { data } = await eventually(async () => {
-      const { status, json } = await own.request('GET', `/v1/threads/${thread}/events?after=${events.length}&limit=200`);
+      const { status, json } = await own.request(
+        'GET',
+        `/v1/threads/${thread}/events?after=${events.length}&limit=200`,
+      );
       return status === 200 && json;
     });
     if (data.length === 0) return events;
