@@ -1,4 +1,5 @@
 // Stores whose contents are sealed pass the same contracts as those below them, and hold nothing in the clear.
+import { createSecretKey } from 'node:crypto';
 import { createMemoryWorld, type Gate } from '@dormouse/adapter-memory';
 import { openSqlite } from '@dormouse/adapter-sqlite';
 import { contentCipher, createSealer } from '@dormouse/host';
@@ -23,13 +24,13 @@ import { removeScratchDirectories, scratchDirectory } from './scratch-directory.
 removeScratchDirectories();
 
 const clock = { now: () => Date.now(), sleep: () => Promise.resolve(), alarm: () => () => {} };
-const master = { id: 'one', key: new Uint8Array(32).fill(7) };
+const master = { id: 'one', key: createSecretKey(Buffer.alloc(32, 7)) };
 const sealer = createSealer({ all: [master], inUse: () => master });
 
 function sealed(stores: Stores): Stores {
   const { familyKeys } = stores;
   const keyring = createFamilyKeyring({ familyKeys, sealer, cipher: contentCipher, clock, keptMs: 30_000 });
-  return sealedStores(stores, { keyring, cipher: contentCipher, isFeedStored: true });
+  return sealedStores(stores, { keyring, isFeedStored: true });
 }
 
 type Living<Part> = Part & { close(): Promise<void>; reopen(): Promise<Living<Part>> };

@@ -2,6 +2,7 @@ export type { Broker, Group, Member, TopicName } from './broker.ts';
 export { type Gate, openGate, type Operation } from './gate.ts';
 export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
 export { createMemoryMetrics, type MemoryMetrics } from './metrics.ts';
+export { plainCipher } from './plain-cipher.ts';
 export { plainSealer } from './plain-sealer.ts';
 export { createSeededEntropy, seededFraction } from './seeded-entropy.ts';
 export type { ToolNetwork, ToolPeer } from './tool-network.ts';

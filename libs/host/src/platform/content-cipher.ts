@@ -3,8 +3,15 @@
 // Invariants:
 //   C1. Every sealing has a random nonce of its own. One key seals far fewer than 2^32 contents: those of one family.
 //   C2. The place is authenticated and not stored: what is moved to another place does not open.
-import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'node:crypto';
-import type { ContentCipher } from '@dormouse/ports';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  randomFillSync,
+} from 'node:crypto';
+import type { ContentCipher, ContentKey } from '@dormouse/ports';
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -26,7 +33,7 @@ function newNonce(): Buffer {
   return Buffer.from(block.subarray(used - nonceBytes, used));
 }
 
-function seal(key: Uint8Array, place: string, content: string | Uint8Array): Buffer {
+function seal(key: KeyObject, place: string, content: string | Uint8Array): Buffer {
   const nonce = newNonce();
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place)); // (C2)
   const sealed = typeof content === 'string' ? cipher.update(content, 'utf8') : cipher.update(content);
@@ -34,16 +41,23 @@ function seal(key: Uint8Array, place: string, content: string | Uint8Array): Buf
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed, rest]);
 }
 
-function open(key: Uint8Array, place: string, sealed: Uint8Array): Buffer {
+function open(key: KeyObject, place: string, sealed: Uint8Array): Buffer {
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(nonceBytes, headBytes));
   return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
 }
 
+function withKey(bytes: Uint8Array): ContentKey {
+  const key = createSecretKey(bytes);
+  return {
+    sealText: (place, text) => seal(key, place, text).toString('base64'),
+    openText: (place, sealed) => open(key, place, Buffer.from(sealed, 'base64')).toString('utf8'),
+    sealBytes: (place, content) => seal(key, place, content),
+    openBytes: (place, sealed) => open(key, place, sealed),
+  };
+}
+
 export const contentCipher: ContentCipher = {
   newKey: () => new Uint8Array(randomBytes(keyBytes)),
-  sealText: (key, place, text) => seal(key, place, text).toString('base64'),
-  openText: (key, place, sealed) => open(key, place, Buffer.from(sealed, 'base64')).toString('utf8'),
-  sealBytes: seal,
-  openBytes: open,
+  withKey,
 };

@@ -2,6 +2,7 @@
 //
 // Invariants:
 //   P3. `close` releases in the order of dependence: clients first, stores last.
+import { createSecretKey } from 'node:crypto';
 import {
   createGuardedFetch,
   createRefreshGrant,
@@ -114,7 +115,7 @@ export async function openPlatform(
   const sealer = createSealer(sealKeysOf(keys, clock));
   const keyring = keyringOf(topology, sealer, clock);
   const sealed = sealedStores(topology.stores, {
-    ...{ keyring, cipher: contentCipher },
+    keyring,
     isFeedStored: traits.hasBroker === true,
   });
   const stores = tracer.isOn ? storesInTraces(sealed, traits, tracing) : sealed;
@@ -164,8 +165,9 @@ export async function openPlatform(
 }
 
 function sealKeysOf(ring: KeyRing, clock: Clock): SealKeys {
-  const derived = new Map(ring.all.map((each) => [each, { id: each.mark, key: each.key('secrets') }]));
-  const keyOf = (master: MasterKey): SealKey => derived.get(master) ?? { id: master.mark, key: master.key('secrets') };
+  const sealKeyOf = (master: MasterKey): SealKey => ({ id: master.mark, key: createSecretKey(master.key('secrets')) });
+  const derived = new Map(ring.all.map((each) => [each, sealKeyOf(each)]));
+  const keyOf = (master: MasterKey): SealKey => derived.get(master) ?? sealKeyOf(master);
   return { all: [...derived.values()], inUse: () => keyOf(ring.at(clock.now())) };
 }
 

@@ -1,10 +1,11 @@
+import { createSecretKey } from 'node:crypto';
 import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createSealer, type SealKey, secretFinder, secretReader } from './sealer.ts';
 
 const acme = tenantId('acme');
 
-const keyOf = (id: string, byte: number): SealKey => ({ id, key: new Uint8Array(32).fill(byte) });
+const keyOf = (id: string, byte: number): SealKey => ({ id, key: createSecretKey(Buffer.alloc(32, byte)) });
 const sealerWith = (...all: readonly SealKey[]) => createSealer({ all, inUse: () => all.at(-1) ?? keyOf('none', 0) });
 const sealer = sealerWith(keyOf('nine', 9));
 const owner = { tenant: acme, name: 'llm' };

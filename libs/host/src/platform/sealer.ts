@@ -5,7 +5,7 @@
 //   S2. A value is sent only to an origin in the secret's own list.
 //   S3. A value is sealed with the key in use, and opens with any key of the ring. Where the ring has several, it
 //       carries the id of its key; where it has one, it is as earlier releases wrote and read it.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import { Fault, type RotatingSealer, type Sealer, type SealOwner, type Secrets, type TenantId } from '@dormouse/ports';
 
 const nonceBytes = 12;
@@ -15,7 +15,7 @@ const [plainFormat, namedFormat] = ['v1.', 'v2.'];
 
 export interface SealKey {
   readonly id: string;
-  readonly key: Uint8Array;
+  readonly key: KeyObject;
 }
 
 export interface SealKeys {
@@ -60,7 +60,7 @@ export function createSealer(ring: SealKeys): RotatingSealer {
 const bytesOf = (base64: string): Buffer => Buffer.from(base64, 'base64');
 const bound = ({ tenant, name }: SealOwner): Buffer => Buffer.from(JSON.stringify([tenant, name])); // (S1)
 
-function sealedBytes(key: Uint8Array, owner: SealOwner, value: string): Buffer {
+function sealedBytes(key: KeyObject, owner: SealOwner, value: string): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(owner));
   const sealed = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
@@ -68,14 +68,14 @@ function sealedBytes(key: Uint8Array, owner: SealOwner, value: string): Buffer {
 }
 
 /** @throws when another key has sealed it, or for another owner, or it was altered. */
-function opened(key: Uint8Array, owner: SealOwner, bytes: Buffer): string {
+function opened(key: KeyObject, owner: SealOwner, bytes: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(bound(owner)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
 }
 
 /** Null when another key has sealed it: the next one is tried. */
-function openedOrNull(key: Uint8Array, owner: SealOwner, bytes: Buffer): string | null {
+function openedOrNull(key: KeyObject, owner: SealOwner, bytes: Buffer): string | null {
   try {
     return opened(key, owner, bytes);
   } catch {

@@ -1,7 +1,7 @@
 // The erasure of a user, broken off at each of its writes, before and after it, beside a real processor in a memory
 // world: the next process ends it, and what is stored is what an unbroken erasure leaves.
-import { type MemoryWorld, type Operation, plainSealer } from '@dormouse/adapter-memory';
-import type { ContentCipher, ErasureRecord, InputBus, ThreadKey } from '@dormouse/ports';
+import { type MemoryWorld, type Operation, plainCipher, plainSealer } from '@dormouse/adapter-memory';
+import type { ErasureRecord, InputBus, ThreadKey } from '@dormouse/ports';
 import { inputIds, type ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit } from '../log/envelope.ts';
@@ -85,11 +85,10 @@ function eraser({ breaker, stage, ports }: Scene, node: string) {
     breaker.gate.pass(node, { name: 'inputs.publish', about: to.thread, kind: 'write' }, () => {
       void ports.inputs.publish(to, input);
     });
-  const cipher: Pick<ContentCipher, 'newKey'> = { newKey: () => new Uint8Array(4) };
   const { clock } = stage;
   return createErasureService({
     ...{ ...own, inputs: { ...ports.inputs, publish }, stored: own },
-    keyring: createFamilyKeyring({ ...own, sealer: plainSealer, cipher, clock, keptMs: keyKeptMs }),
+    keyring: createFamilyKeyring({ ...own, sealer: plainSealer, cipher: plainCipher, clock, keptMs: keyKeptMs }),
     ...{ keyKeptMs, userNames, sealer: plainSealer, signer, clock, logger },
   });
 }

@@ -5,7 +5,7 @@
 //       characters. What does not begin with it was stored by an earlier release, and is as it was.
 //   S2. What is sealed is bound to its place: tenant, kind and names. Another place's content does not open.
 //   S3. Of a family that was erased nothing is sealed and nothing opens: both answer null.
-import type { ContentCipher, TenantId } from '@dormouse/ports';
+import type { ContentKey, TenantId } from '@dormouse/ports';
 import type { FamilyKeyring } from './family-keyring.ts';
 
 /** A kind and the names that make it one place. (S2) */
@@ -37,15 +37,15 @@ const markByte = 1;
 const familyEnd = '.';
 const headBytesMax = 256;
 
-export function createContentSeal(keyring: FamilyKeyring, cipher: ContentCipher): ContentSeal {
+export function createContentSeal(keyring: FamilyKeyring): ContentSeal {
   const bound = (tenant: TenantId, place: Place): string => JSON.stringify([tenant, ...place]); // (S2)
 
-  function sealedText(key: Uint8Array, tenant: TenantId, family: string, place: Place, text: string): string {
-    return `${mark}${family}${familyEnd}${cipher.sealText(key, bound(tenant, place), text)}`;
+  function sealedText(key: ContentKey, tenant: TenantId, family: string, place: Place, text: string): string {
+    return `${mark}${family}${familyEnd}${key.sealText(bound(tenant, place), text)}`;
   }
 
-  const openedText = (key: Uint8Array, tenant: TenantId, place: Place, { sealed }: Named): string =>
-    cipher.openText(key, bound(tenant, place), sealed);
+  const openedText = (key: ContentKey, tenant: TenantId, place: Place, { sealed }: Named): string =>
+    key.openText(bound(tenant, place), sealed);
 
   async function openAll(tenant: TenantId, contents: readonly SealedContent[]): Promise<readonly (string | null)[]> {
     const named = contents.map(({ text }) => readName(text));
@@ -80,14 +80,14 @@ export function createContentSeal(keyring: FamilyKeyring, cipher: ContentCipher)
     async sealBytes(tenant, family, place, bytes) {
       const key = await keyring.forSealing(tenant, family);
       if (key === null) return null;
-      const sealed = cipher.sealBytes(key, bound(tenant, place), bytes);
+      const sealed = key.sealBytes(bound(tenant, place), bytes);
       return Buffer.concat([Buffer.from(`${mark}${family}${familyEnd}`), sealed]);
     },
     async openBytes(tenant, place, bytes) {
       const name = readByteName(bytes);
       if (name === null) return bytes;
       const key = (await keyring.forOpening(tenant, [name.family])).get(name.family) ?? null;
-      return key === null ? null : cipher.openBytes(key, bound(tenant, place), name.sealed);
+      return key === null ? null : key.openBytes(bound(tenant, place), name.sealed);
     },
   };
 }

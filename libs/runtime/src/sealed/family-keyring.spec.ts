@@ -1,5 +1,5 @@
 import { tenantId } from '@dormouse/ports';
-import { createManualClock, createMemoryWorld, plainSealer } from '@dormouse/adapter-memory';
+import { createManualClock, createMemoryWorld, plainCipher, plainSealer } from '@dormouse/adapter-memory';
 import { describe, expect, it } from 'vitest';
 import { createFamilyKeyring } from './family-keyring.ts';
 
@@ -17,9 +17,8 @@ function stage(keptMs = 1_000) {
       },
     },
   });
-  let made = 0;
-  const cipher = { newKey: () => Uint8Array.of((made += 1)) };
-  const keyring = () => createFamilyKeyring({ ...world.ports('one'), sealer: plainSealer, cipher, clock, keptMs });
+  const keyring = () =>
+    createFamilyKeyring({ ...world.ports('one'), sealer: plainSealer, cipher: plainCipher, clock, keptMs });
   return { clock, reads, keyring, world };
 }
 

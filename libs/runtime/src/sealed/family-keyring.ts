@@ -11,6 +11,7 @@
 import {
   type Clock,
   type ContentCipher,
+  type ContentKey,
   familyKeyOwner,
   type FamilyKey,
   type FamilyKeys,
@@ -20,7 +21,7 @@ import {
 } from '@dormouse/ports';
 
 /** Null for a family that was erased. */
-export type OpenKey = Uint8Array | null;
+export type OpenKey = ContentKey | null;
 
 export interface FamilyKeyring {
   /** From memory; undefined when it must be read. */
@@ -38,7 +39,7 @@ export interface FamilyKeyring {
 export interface FamilyKeyringDeps {
   readonly familyKeys: FamilyKeys;
   readonly sealer: Sealer;
-  readonly cipher: Pick<ContentCipher, 'newKey'>;
+  readonly cipher: ContentCipher;
   readonly clock: Pick<Clock, 'now'>;
   /** Infinity where no other process can erase. */
   readonly keptMs: number;
@@ -74,7 +75,8 @@ export function createFamilyKeyring(deps: FamilyKeyringDeps): FamilyKeyring {
   }
 
   function remember({ tenant, family, sealed }: FamilyKey): OpenKey {
-    const key = sealed === null ? null : Buffer.from(sealer.open(familyKeyOwner({ tenant, family }), sealed), 'base64');
+    const key =
+      sealed === null ? null : cipher.withKey(bytesOf(sealer.open(familyKeyOwner({ tenant, family }), sealed)));
     memory.delete(nameOf(tenant, family));
     memory.set(nameOf(tenant, family), { key, readAt: clock.now() });
     forgetOld(); // (K3)
@@ -120,3 +122,5 @@ export function createFamilyKeyring(deps: FamilyKeyringDeps): FamilyKeyring {
     },
   };
 }
+
+const bytesOf = (base64: string): Buffer => Buffer.from(base64, 'base64');

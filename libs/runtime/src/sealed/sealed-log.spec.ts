@@ -1,28 +1,11 @@
-import { createManualClock, createMemoryWorld, type Gate, plainSealer } from '@dormouse/adapter-memory';
-import { tenantId, type Commit, type ContentCipher, type ThreadKey } from '@dormouse/ports';
+import { createManualClock, createMemoryWorld, type Gate, plainCipher, plainSealer } from '@dormouse/adapter-memory';
+import { tenantId, type Commit, type ThreadKey } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { chainHash, openCommit, sealCommit } from '../log/envelope.ts';
 import { createFamilyKeyring } from './family-keyring.ts';
 import { sealedStores } from './sealed-stores.ts';
 
 const acme = tenantId('acme');
-
-/** Encrypts nothing, but hides the text, and opens only with its key and for its place. */
-const cipher: ContentCipher = {
-  newKey: () => Uint8Array.from({ length: 4 }, () => Math.floor(Math.random() * 256)),
-  sealText: (key, place, text) => Buffer.from(JSON.stringify([[...key], place, text])).toString('base64'),
-  openText: (key, place, sealed) => {
-    const [withKey, forPlace, text] = JSON.parse(Buffer.from(sealed, 'base64').toString()) as [
-      number[],
-      string,
-      string,
-    ];
-    if (withKey.join() !== [...key].join() || forPlace !== place) throw new Error('does not open');
-    return text;
-  },
-  sealBytes: (_key, _place, bytes) => bytes.map((byte) => byte ^ 255),
-  openBytes: (_key, _place, bytes) => bytes.map((byte) => byte ^ 255),
-};
 
 const key: ThreadKey = { tenant: acme, thread: 'thr_1' };
 
@@ -35,8 +18,8 @@ function stage(see: (operation: string) => void = () => {}) {
   const world = createMemoryWorld({ clock, gate: { pass } });
   const node = (keptMs = 1_000) => {
     const ports = world.ports('node');
-    const keyring = createFamilyKeyring({ ...ports, sealer: plainSealer, cipher, clock, keptMs });
-    return { keyring, stores: sealedStores(ports, { keyring, cipher, isFeedStored: false }) };
+    const keyring = createFamilyKeyring({ ...ports, sealer: plainSealer, cipher: plainCipher, clock, keptMs });
+    return { keyring, stores: sealedStores(ports, { keyring, isFeedStored: false }) };
   };
   return { clock, world, node };
 }

@@ -21,7 +21,6 @@ import type {
   Append,
   AppendAnswer,
   Commit,
-  ContentCipher,
   PlacedCommit,
   TenantLog,
   ThreadKey,
@@ -37,7 +36,6 @@ export interface SealedLogDeps {
   readonly tenantLog: TenantLog;
   readonly keyring: FamilyKeyring;
   readonly families: ThreadFamily;
-  readonly cipher: Pick<ContentCipher, 'sealText' | 'openText'>;
 }
 
 /** Where the stored chain of a thread ends. */
@@ -57,7 +55,7 @@ interface Sealing {
 const endsMax = 50_000;
 
 export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog; readonly tenantLog: TenantLog } {
-  const { log, tenantLog, keyring, families, cipher } = deps;
+  const { log, tenantLog, keyring, families } = deps;
   const ends = createBoundedMap<End>(endsMax);
   /** Threads whose contents are erased. (L4) */
   const erased = createBoundedMap<true>(endsMax);
@@ -114,7 +112,7 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
     noteErased(commit);
     if (isErasure(commit)) return chained(commit, prev); // (L3)
     const inside = `${commit.prev}\n${commit.hash}\n${commit.body}`;
-    const body = key === null ? '' : cipher.sealText(key, placeOf(commit), inside); // (L3)
+    const body = key === null ? '' : key.sealText(placeOf(commit), inside); // (L3)
     return chained({ ...commit, kid: family, body }, prev);
   }
 
@@ -122,7 +120,7 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
     const { kid } = stored;
     const key = kid === null ? null : (keys.get(kid) ?? null);
     if (kid === null || key === null || stored.body === '') return stored; // (L2, L3)
-    const inside = cipher.openText(key, placeOf(stored), stored.body);
+    const inside = key.openText(placeOf(stored), stored.body);
     const [endOfPrev, endOfHash] = [inside.indexOf('\n'), inside.indexOf('\n', inside.indexOf('\n') + 1)];
     const [prev, hash] = [inside.slice(0, endOfPrev), inside.slice(endOfPrev + 1, endOfHash)];
     return { ...stored, kid: null, prev, hash, body: inside.slice(endOfHash + 1) }; // (L1)

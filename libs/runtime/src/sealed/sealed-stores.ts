@@ -1,7 +1,7 @@
 // The stores of a process with every content sealed: no store below this line holds a message, an argument, a result, a
 // view or a payload in the clear. The one place where that is decided; `docs/reference/where-contents-are.md` lists
 // what the stores have.
-import type { ContentCipher, Stores } from '@dormouse/ports';
+import type { Stores } from '@dormouse/ports';
 import { createContentSeal } from './content-seal.ts';
 import type { FamilyKeyring } from './family-keyring.ts';
 import { sealedAnswers } from './sealed-answers.ts';
@@ -15,20 +15,16 @@ import { createThreadFamily } from './thread-family.ts';
 
 export interface SealedStoresDeps {
   readonly keyring: FamilyKeyring;
-  readonly cipher: ContentCipher;
   /** Whether the feed stores what passes. */
   readonly isFeedStored: boolean;
 }
 
-export function sealedStores<Given extends Stores>(
-  stores: Given,
-  { keyring, cipher, isFeedStored }: SealedStoresDeps,
-): Given {
+export function sealedStores<Given extends Stores>(stores: Given, { keyring, isFeedStored }: SealedStoresDeps): Given {
   const families = createThreadFamily(stores);
-  const deps = { seal: createContentSeal(keyring, cipher), families };
+  const deps = { seal: createContentSeal(keyring), families };
   return {
     ...stores,
-    ...createSealedLog({ log: stores.log, tenantLog: stores.tenantLog, keyring, families, cipher }),
+    ...createSealedLog({ log: stores.log, tenantLog: stores.tenantLog, keyring, families }),
     snapshots: sealedSnapshots(stores.snapshots, deps),
     views: sealedViews(stores.views, deps),
     blobs: sealedBlobs(stores.blobs, deps),
