@@ -12,10 +12,11 @@ import { percentile } from '../src/statistics.ts';
 import { inOwnThread } from './client.ts';
 import { type Loaded, type LoadResult, openLoop } from './open-loop.ts';
 
-const usage = `npm run bench:fairness [-- --topology standalone|cluster] [--seconds 20] [--rate 5] [--times 100]
+const usage = `npm run bench:fairness [-- --topology standalone|cluster] [--seconds 20] [--rate 5] [--times 100] [--quota N]
 
   --rate   turns per second of each of the nine
   --times  how often as much the tenth sends
+  --quota  requests per second that each tenant may send (default: none is set)
 `;
 
 const platformKey = 'platform-key-of-the-bench';
@@ -29,6 +30,7 @@ interface Options {
   readonly seconds: number;
   readonly rate: number;
   readonly times: number;
+  readonly quota: number | null;
 }
 
 interface Phase {
@@ -58,25 +60,29 @@ function optionsOf(args: readonly string[]): Options | null {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
     args: [...args],
-    options: { topology: text, seconds: text, rate: text, times: text, help: { type: 'boolean' } },
+    options: { topology: text, seconds: text, rate: text, times: text, quota: text, help: { type: 'boolean' } },
   });
-  const { topology = 'standalone', seconds = '20', rate = '5', times = '100' } = values;
+  const { topology = 'standalone', seconds = '20', rate = '5', times = '100', quota } = values;
   if (values.help === true || (topology !== 'standalone' && topology !== 'cluster')) return null;
   const numbers = { seconds: Number(seconds), rate: Number(rate), times: Number(times) };
-  return Object.values(numbers).every((number) => number > 0) ? { topology, ...numbers } : null;
+  const perSecond = quota === undefined ? null : Number(quota);
+  const isUsable = [...Object.values(numbers), perSecond ?? 1].every((number) => number > 0);
+  return isUsable ? { topology, ...numbers, quota: perSecond } : null;
 }
 
 async function measure(at: System, options: Options): Promise<number> {
-  const { rate, times } = options;
+  const { rate, times, quota } = options;
   say(`${options.topology}: making ten tenants`);
   const quiet: Loaded[] = [];
   for (let nth = 0; nth < 9; nth += 1) quiet.push(await tenant(at, `quiet-${nth}`, quietThreads));
   const storm = await tenant(at, 'storm', stormThreads);
+  for (const { name } of [...quiet, storm]) await limit(at, name, quota);
   await phase(options, quiet, null, 5);
   const before = await phase(options, quiet, null);
   const beside = await phase(options, quiet, storm);
   const drained = await settled(at, [...quiet, storm]);
   const after = await phase(options, quiet, null);
+  for (const { name } of [...quiet, storm]) await limit(at, name, null); // what follows reads much
   const alone = [...before.quiet, ...after.quiet].flatMap(({ latencies }) => latencies);
   const together = beside.quiet.flatMap(({ latencies }) => latencies);
   const lost = await lostOf(at, storm, beside.storm);
@@ -145,6 +151,12 @@ async function tenant(at: System, name: string, count: number): Promise<Loaded> 
     }
   }
   return { name, url: at.url, key, threads };
+}
+
+async function limit(at: System, name: string, perSecond: number | null): Promise<void> {
+  const quotas = { requests_per_s: perSecond };
+  const changed = await at.request('PATCH', `/v1/tenants/${name}`, { quotas }, { key: platformKey });
+  if (changed.status !== 200) throw new Error(`quota: ${changed.status} ${changed.text}`);
 }
 
 /** Milliseconds until every thread is at rest. */
