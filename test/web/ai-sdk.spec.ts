@@ -104,7 +104,7 @@ describe('useChat', () => {
     ]);
     const chat = chatOf(at, agent);
     const body = { id: chat.id, messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'deploy' }] }] };
-    const chunks = chunksIn(await at.request('POST', door(agent), body));
+    const chunks = chunksIn((await at.request('POST', door(agent), body)).text);
     expect(chunks.at(-2)).toMatchObject({ type: 'data-waiting', transient: true, data: [{ kind: 'choice' }] });
     expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
     const [, answer] = await history(agent, chat.id);
@@ -142,9 +142,10 @@ describe('useChat', () => {
     await eventually(async () => partsOf(chat.lastMessage).length === 2);
     const { messages, position } = (await at.request('GET', door(agent, chat.id))).json;
     expect(messages[1].parts.at(-1)).toMatchObject({ type: 'dynamic-tool', state: 'input-available' });
-    const rest = at.request('GET', door(agent, `${chat.id}/stream?after=${position}`));
+    const address = at.url + door(agent, `${chat.id}/stream?after=${position}`);
+    const rest = await fetch(address, { headers: { authorization: `Bearer ${at.key}` } }); // it has begun
     await tools.send(call, { type: 'tool_result', text: 'ok' });
-    expect(chunksIn(await rest).map(({ type }) => type)).toEqual([
+    expect(chunksIn(await rest.text()).map(({ type }) => type)).toEqual([
       ...[
         'start',
         'tool-input-available',
@@ -232,7 +233,7 @@ describe('useChat', () => {
   });
 });
 
-function chunksIn({ text }: Answer): readonly Json[] {
+function chunksIn(text: string): readonly Json[] {
   expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true);
   const lines = text.split('\n').filter((line) => line.startsWith('data: {'));
   return lines.map((line) => JSON.parse(line.slice('data: '.length)) as Json);
