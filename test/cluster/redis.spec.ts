@@ -1,6 +1,6 @@
 // The Redis adapter passes its contracts on a real server, and no service fails because Redis is away or empty.
 import { openRedis, type RedisHints } from '@dormouse/adapter-redis';
-import { tenantId, type Hint, type Logger } from '@dormouse/ports';
+import { noMetrics, tenantId, type Hint, type Logger } from '@dormouse/ports';
 import { commitOf, dedupContract, freshKey, liveFeedContract, rateLimitsContract } from '@dormouse/ports/contracts';
 import { Redis } from 'ioredis';
 import { randomBytes } from 'node:crypto';
@@ -14,11 +14,12 @@ import { serviceCache } from '../services/service-cache.ts';
 
 const acme = tenantId('acme');
 
+const freshPrefix = (): string => `test-${randomBytes(6).toString('hex')}:`;
+
 const silent: Logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 withServices(['redis'], ({ redis }) => {
-  const open = (url = redis): Promise<RedisHints> =>
-    openRedis({ url, prefix: `test-${randomBytes(6).toString('hex')}:`, logger: silent });
+  const open = (url = redis): Promise<RedisHints> => openRedis({ url, prefix: freshPrefix(), logger: silent });
 
   dedupContract('redis', async () => {
     const hints = await open();
@@ -28,6 +29,31 @@ withServices(['redis'], ({ redis }) => {
     const hints = await open();
     return { port: hints.rates, close: () => hints.close() };
   });
+  it('a refused tenant is refused here until its time, without a question to Redis', async () => {
+    let answered = 0;
+    const histogram = () => ({ record: () => void (answered += 1) });
+    const hints = await openRedis({
+      url: redis,
+      prefix: freshPrefix(),
+      logger: silent,
+      metrics: { ...noMetrics, histogram },
+    });
+    const take = (perSecond: number) => hints.rates.take(acme, 'storm', { perSecond, burst: 1 });
+    expect((await take(2)).allowed).toBe(true);
+    const first = await take(2);
+    const before = answered;
+    const others = await Promise.all(Array.from({ length: 100 }, () => take(2)));
+    for (const { allowed, retryAfterMs } of others) {
+      expect(allowed).toBe(false);
+      expect(retryAfterMs).toBeLessThanOrEqual(first.retryAfterMs);
+    }
+    expect(answered).toBe(before);
+    await take(4); // another limit
+    expect(answered).toBe(before + 1);
+    await new Promise((resolve) => setTimeout(resolve, first.retryAfterMs + 2));
+    expect((await take(2)).allowed).toBe(true);
+    await hints.close();
+  });
   liveFeedContract('redis', async () => {
     const hints = await open();
     return { port: hints.feed, close: () => hints.close() };
@@ -35,7 +61,7 @@ withServices(['redis'], ({ redis }) => {
 
   describe('two processes', () => {
     it('hear of each other: what one publishes the other is told', async () => {
-      const prefix = `test-${randomBytes(6).toString('hex')}:`;
+      const prefix = freshPrefix();
       const [one, other] = await Promise.all([1, 2].map(() => openRedis({ url: redis, prefix, logger: silent })));
       const key = freshKey();
       const heard: Hint[] = [];
@@ -47,7 +73,7 @@ withServices(['redis'], ({ redis }) => {
     });
 
     it('F6 tell each other of many threads in one command', async () => {
-      const prefix = `test-${randomBytes(6).toString('hex')}:`;
+      const prefix = freshPrefix();
       const [one, other] = await Promise.all([1, 2].map(() => openRedis({ url: redis, prefix, logger: silent })));
       const keys = Array.from({ length: 40 }, () => freshKey());
       const heard = new Set<string>();
