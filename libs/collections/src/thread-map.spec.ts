@@ -49,6 +49,14 @@ describe('a map by thread', () => {
     expect([map.size, left()]).toEqual([0, []]);
   });
 
+  it('M2 makes room for a new thread, and for none that is there', () => {
+    const map = new ThreadMap<number>();
+    for (const thread of ['1', '2', '2', '1']) map.setWithin(2, { tenant: 'one', thread }, Number(thread));
+    expect([...map.values()]).toEqual([1, 2]);
+    map.setWithin(2, { tenant: 'other', thread: '3' }, 3);
+    expect([...map.values()]).toEqual([2, 3]);
+  });
+
   it('M1 holds nothing of a tenant whose last thread is gone', () => {
     const map = new ThreadMap<number>();
     map.set({ tenant: 'a', thread: 'b' }, 1);

@@ -35,6 +35,12 @@ export class ThreadMap<Value extends NonNullable<unknown>, Tenant extends string
     this.#size += threads.size - before;
   }
 
+  /** As `set`, and makes room for a new thread where `max` are there. */
+  setWithin(max: number, key: ThreadKey<Tenant>, value: Value): void {
+    if (this.#size >= max && !this.has(key)) this.makeRoom();
+    this.set(key, value);
+  }
+
   delete({ tenant, thread }: ThreadKey<Tenant>): boolean {
     const threads = this.#tenants.get(tenant);
     if (threads?.delete(thread) !== true) return false;

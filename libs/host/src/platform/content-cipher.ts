@@ -23,14 +23,14 @@ const headBytes = nonceBytes + tagBytes;
 const block = Buffer.alloc(nonceBytes * 512);
 let used = block.length;
 
-/** (C1) */
+/** Good until the next one is taken. (C1) */
 function newNonce(): Buffer {
   if (used === block.length) {
     randomFillSync(block);
     used = 0;
   }
   used += nonceBytes;
-  return Buffer.from(block.subarray(used - nonceBytes, used));
+  return block.subarray(used - nonceBytes, used);
 }
 
 function seal(key: KeyObject, place: string, content: string | Uint8Array): Buffer {

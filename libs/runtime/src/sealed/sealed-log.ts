@@ -16,14 +16,13 @@
 //       group is on its way at a time: the next one follows what has become of it. Where contents are erased, commits
 //       may be rewritten by another process: there the store is asked each time.
 //   L5. A commit costs one sealing; a thread that is active here costs no read.
-import { createBoundedMap } from '@dormouse/collections';
+import { ThreadMap } from '@dormouse/collections';
 import type {
   Append,
   AppendAnswer,
   Commit,
   PlacedCommit,
   TenantLog,
-  ThreadKey,
   ThreadLog,
   TenantId,
 } from '@dormouse/ports';
@@ -52,25 +51,25 @@ interface Sealing {
   readonly prev: string;
 }
 
-const endsMax = 50_000;
+const rememberedMax = 50_000;
 
 export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog; readonly tenantLog: TenantLog } {
   const { log, tenantLog, keyring, families } = deps;
-  const ends = createBoundedMap<End>(endsMax);
+  const ends = new ThreadMap<End>();
   /** Threads whose contents are erased. (L4) */
-  const erased = createBoundedMap<true>(endsMax);
+  const erased = new ThreadMap<true>();
   /** Threads of groups that are on their way. (L4) */
-  const onTheirWay = new Map<string, Promise<void>>();
-  const nameOf = ({ tenant, thread }: ThreadKey): string => `${tenant}:${thread}`;
+  const onTheirWay = new ThreadMap<Promise<void>>();
   const saw = (stored: Commit): void => {
     const version = stored.version + stored.count;
-    const known = ends.get(nameOf(stored));
-    if (known === undefined || known.version < version) ends.set(nameOf(stored), { version, hash: stored.hash });
+    const known = ends.get(stored);
+    if (known === undefined || known.version < version)
+      ends.setWithin(rememberedMax, stored, { version, hash: stored.hash });
   };
 
   /** Undefined when something of it must be read. (L5) */
   function sealingNow(commit: Commit): Sealing | undefined {
-    if (erased.get(nameOf(commit)) === true) return undefined;
+    if (erased.has(commit)) return undefined;
     const family = commit.version === 0 ? familyOfNew(commit) : families.remembered(commit);
     const key = family === undefined ? undefined : keyring.fresh(commit.tenant, family);
     const prev = key === null ? undefined : prevNow(commit);
@@ -85,7 +84,7 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
 
   function prevNow(commit: Commit): string | undefined {
     if (commit.version === 0) return '';
-    const end = ends.get(nameOf(commit));
+    const end = ends.get(commit);
     return end?.version === commit.version ? end.hash : undefined;
   }
 
@@ -99,21 +98,23 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
   async function sealingOf(commit: Commit): Promise<Sealing> {
     const family = commit.version === 0 ? familyOfNew(commit) : await families.of(commit);
     const key = await keyring.forSealing(commit.tenant, family);
-    const isErased = key === null || erased.get(nameOf(commit)) === true;
+    const isErased = key === null || erased.has(commit);
     const prev = (isErased ? undefined : prevNow(commit)) ?? (await prevOf(commit));
-    return { family, key: erased.get(nameOf(commit)) === true ? null : key, prev };
+    return { family, key: erased.has(commit) ? null : key, prev };
   }
 
   function noteErased(commit: Commit): void {
-    if (isEmptied(commit) || isErasure(commit)) erased.set(nameOf(commit), true);
+    if (isEmptied(commit) || isErasure(commit)) erased.setWithin(rememberedMax, commit, true);
   }
 
   function sealed(commit: Commit, { family, key, prev }: Sealing): Commit {
-    noteErased(commit);
-    if (isErasure(commit)) return chained(commit, prev); // (L3)
+    if (isErasure(commit)) {
+      erased.setWithin(rememberedMax, commit, true);
+      return chained(commit, commit.kid, prev, commit.body); // (L3)
+    }
     const inside = `${commit.prev}\n${commit.hash}\n${commit.body}`;
     const body = key === null ? '' : key.sealText(placeOf(commit), inside); // (L3)
-    return chained({ ...commit, kid: family, body }, prev);
+    return chained(commit, family, prev, body);
   }
 
   function opened(stored: Commit, keys: ReadonlyMap<string, OpenKey>): Commit {
@@ -139,14 +140,14 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
 
   /** In order: a commit may follow one of the same group. */
   async function sealAll(group: readonly Append[]): Promise<readonly Append[]> {
-    const before = new Map<string, Commit>();
+    const before = new ThreadMap<Commit>();
     const all: Append[] = [];
     for (const { commit, owes } of group) {
       const sealing = sealingNow(commit) ?? (await sealingOf(commit));
-      const last = before.get(nameOf(commit));
+      const last = before.get(commit);
       const follows = last !== undefined && last.version + last.count === commit.version;
       const stored = sealed(commit, follows ? { ...sealing, prev: last.hash } : sealing);
-      before.set(nameOf(commit), stored);
+      before.set(commit, stored);
       all.push({ commit: stored, owes });
     }
     return all;
@@ -154,11 +155,11 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
 
   async function append(group: readonly Append[]): Promise<readonly AppendAnswer[]> {
     const stored = await sealAll(group);
-    for (const { commit } of stored) ends.drop(nameOf(commit)); // unknown until it is answered
+    for (const { commit } of stored) ends.delete(commit); // unknown until it is answered
     const answers = await log.append(stored);
     for (const [place, { commit }] of stored.entries()) {
       if (answers[place] === 'appended') saw(commit);
-      else ends.drop(nameOf(commit)); // (L4)
+      else ends.delete(commit); // (L4)
     }
     return answers;
   }
@@ -166,17 +167,14 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
   return {
     log: {
       async append(group) {
-        const names = group.map(({ commit }) => nameOf(commit));
-        for (let name = names.find((each) => onTheirWay.has(each)); name !== undefined;) {
-          await onTheirWay.get(name);
-          name = names.find((each) => onTheirWay.has(each));
-        }
+        const underWay = (): Append | undefined => group.find(({ commit }) => onTheirWay.has(commit));
+        for (let first = underWay(); first !== undefined; first = underWay()) await onTheirWay.get(first.commit);
         const arrival = Promise.withResolvers<void>();
-        for (const name of names) onTheirWay.set(name, arrival.promise);
+        for (const { commit } of group) onTheirWay.set(commit, arrival.promise);
         try {
           return await append(group);
         } finally {
-          for (const name of names) onTheirWay.delete(name);
+          for (const { commit } of group) onTheirWay.delete(commit);
           arrival.resolve();
         }
       },
@@ -220,19 +218,20 @@ const noKeys: ReadonlyMap<string, OpenKey> = new Map();
 /** A body that is moved to another place in the log does not open. */
 const placeOf = ({ tenant, thread, version }: Commit): string => JSON.stringify([tenant, 'commit', thread, version]);
 
-/** (L2) */
-function chained(commit: Commit, prev: string): Commit {
-  const stored = { ...commit, prev };
-  return { ...stored, hash: chainHash(stored) };
+/** As it is stored. (L2) */
+function chained(commit: Commit, kid: string | null, prev: string, body: string): Commit {
+  const stored = { ...commit, kid, prev, body };
+  stored.hash = chainHash(stored);
+  return stored;
 }
 
 /** Whether a commit, in the clear, says nothing but that the contents of its thread were erased. */
 const isErasure = (commit: Commit): boolean =>
   commit.kid === null &&
-  commit.body.includes(erasing) &&
+  commit.body.startsWith(erasing) &&
   openCommit(commit).events.every((event) => event.type === 'ContentErased' && event.scope !== 'inherited');
 
 const isEmptied = ({ kid, body }: Commit): boolean => kid !== null && body === '';
 
-/** As `JSON.stringify` writes it; inside a string its quotes would be escaped. */
-const erasing = '"type":"ContentErased"';
+/** Where every event is one of these, the first is. As `sealCommit` writes it. (envelope V2) */
+const erasing = '{"events":[{"type":"ContentErased"';

@@ -4,7 +4,7 @@
 //   F1. A thread's family never changes, so what was found is remembered; that a thread does not exist is not.
 //   F2. The first commit decides: it names its key, or the ancestors of its thread. Before there is one the row
 //       decides; a thread without either is about to be made, and roots alone are made without a row.
-import { createBoundedMap } from '@dormouse/collections';
+import { ThreadMap } from '@dormouse/collections';
 import type { Commit, ThreadDirectory, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { openCommit } from '../log/envelope.ts';
 
@@ -21,17 +21,17 @@ export function createThreadFamily(stores: {
   readonly log: Pick<ThreadLog, 'at'>;
   readonly directory: Pick<ThreadDirectory, 'get'>;
 }): ThreadFamily {
-  const known = createBoundedMap<string>(rememberedMax);
-  const nameOf = ({ tenant, thread }: ThreadKey): string => `${tenant}:${thread}`;
+  const known = new ThreadMap<string>();
+  const remember = (key: ThreadKey, family: string): void => known.setWithin(rememberedMax, key, family);
   return {
-    remembered: (key) => known.get(nameOf(key)),
-    remember: (key, family) => void known.set(nameOf(key), family),
+    remembered: (key) => known.get(key),
+    remember,
     async of(key) {
-      const found = known.get(nameOf(key));
+      const found = known.get(key);
       if (found !== undefined) return found;
       const first = await stores.log.at(key, 1);
       const family = first === null ? (await stores.directory.get(key))?.family : familyOfFirst(first);
-      if (family !== undefined) known.set(nameOf(key), family); // (F1)
+      if (family !== undefined) remember(key, family); // (F1)
       return family ?? key.thread; // (F2)
     },
   };

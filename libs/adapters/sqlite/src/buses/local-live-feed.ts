@@ -40,13 +40,11 @@ export function createLocalLiveFeed(options: LiveFeedOptions): LiveFeed {
     append(running.deltas, delta);
     if (same) return;
     retrying.delete(key);
-    if (said.size >= options.threadsMax && !said.has(key)) said.makeRoom();
-    said.set(key, running);
+    said.setWithin(options.threadsMax, key, running);
   }
 
   function wait(key: ThreadKey, until: Retrying): void {
-    if (retrying.size >= options.threadsMax && !retrying.has(key)) retrying.makeRoom();
-    retrying.set(key, until);
+    retrying.setWithin(options.threadsMax, key, until);
   }
 
   /** (H2) */
