@@ -20,6 +20,7 @@ function stage() {
   const provider = {
     good: 'r0',
     refreshes: 0,
+    expiresInS: 3_600,
     used: [] as string[],
     answers: 'grant' as 'grant' | 'refusal' | 'silence',
   };
@@ -31,7 +32,7 @@ function stage() {
     if (provider.answers === 'refusal' || refreshToken !== provider.good) return null;
     provider.refreshes += 1;
     provider.good = `r${provider.refreshes}`;
-    return { accessToken: `a${provider.refreshes}`, refreshToken: provider.good, expiresInS: 3_600 };
+    return { accessToken: `a${provider.refreshes}`, refreshToken: provider.good, expiresInS: provider.expiresInS };
   };
   const portsOf = (node: string, change: (credentials: UserCredentials) => Partial<UserCredentials> = () => ({})) => {
     const { userCredentials } = world.ports(node);
@@ -208,6 +209,16 @@ describe('the token of a user', () => {
     provider.answers = 'silence';
     await expect(ask(processOf('one'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     provider.answers = 'grant';
+    expect(await ask(processOf('two'))).toBe('a1');
+  });
+
+  it.each([1e300, Number.MAX_VALUE, 9e12])('has an end that is a time, whatever the provider says: %d s', async (s) => {
+    const { provider, processOf, put, ask, api } = stage();
+    await put();
+    provider.expiresInS = s;
+    expect(await ask(processOf('one'))).toBe('a1');
+    const shown = await api.get(acme, 'ann', 'crm');
+    expect(shown.ok && new Date(shown.value.expiresAt ?? Number.NaN).toISOString()).toMatch(/^\d{4}-/);
     expect(await ask(processOf('two'))).toBe('a1');
   });
 

@@ -64,6 +64,8 @@ const aheadMsMax = 30_000;
 const waitMsMax = 20_000;
 const lookAgainMs = 100;
 const storeAgainMs = 250;
+/** Ten years: what a provider says may be beyond every time that there is. */
+const expiresInSMax = 315_360_000;
 
 export function createUserTokens(ports: UserTokenPorts): UserToken {
   const { userCredentials, sealer, clock, entropy, logger } = ports;
@@ -112,7 +114,7 @@ export function createUserTokens(ports: UserTokenPorts): UserToken {
       if (!(await store({ updatedAt: now, failedAt: now }, leased))) return null; // what was set meanwhile is another grant
       throw refused(toolServer); // (T3)
     }
-    const expiresAt = fresh.expiresInS === null ? null : now + fresh.expiresInS * 1_000;
+    const expiresAt = fresh.expiresInS === null ? null : now + Math.min(fresh.expiresInS, expiresInSMax) * 1_000;
     const { accessToken, refreshToken } = fresh;
     const renewed: Grant = { ...grant, accessToken, refreshToken: refreshToken ?? grant.refreshToken, expiresAt };
     const sealed = sealer.seal(ownerOf(leased), JSON.stringify(renewed));
