@@ -1,10 +1,10 @@
-// Whether the master keys of a data directory are those that have sealed what is in it. A cluster notes its key instead.
-// (installation N3)
+// Whether the master keys of a data directory are those that have sealed what is in it. A cluster notes its key
+// instead. (installation N3)
 //
 // Invariants:
 //   T1. Where something is sealed and nothing of it opens, the directory has lost its key or was given another one: the
-//       process does not start, so that nothing is sealed with a key that the next restore would replace. One value that
-//       opens is enough: what a removed key has sealed is told by the rotation. (resealing R3)
+//       process does not start, so that nothing is sealed with a key that the next restore would replace. One value
+//       that opens is enough: what a removed key has sealed is told by the rotation. (resealing R3)
 import {
   type FamilyKey,
   familyKeyOwner,

@@ -4,7 +4,7 @@
 // Invariants:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
 //   M2. Who asks is judged before a byte of the body is read (head-judge.ts).
-//   M3. A client that waits for the turn is answered 202 when its credential ends: it reads no more than a stream would.
+//   M3. A client that waits for the turn is answered 202 when its credential ends: it reads no more than by a stream.
 import { shortJsonCharacters } from '@dormouse/json';
 import type { ThreadKey } from '@dormouse/ports';
 import type { Credential, Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';

@@ -8,8 +8,8 @@
 //       way when the hold began prolong nothing.
 //   K3. The first success releases every held attempt.
 //   K4. A clock that jumps back extends no hold beyond the longest hold.
-//   K5. An attempt that was never sent, for a reason of ours or of one user's login, proves nothing about the server: it
-//       counts neither as a failure nor as a success.
+//   K5. An attempt that was never sent, for a reason of ours or of one user's login, proves nothing about the server:
+//       it counts neither as a failure nor as a success.
 import type { BreakerState, Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { credentialRefreshFailed } from '@dormouse/thread';
 import type { BreakerSettings } from '../settings.ts';
