@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../services/free-ports.ts';
-import { openThread, type System } from './conversation.ts';
+import { openThread, scriptedAgent, type System } from './conversation.ts';
 import type { Json } from './standalone-process.ts';
 import { endSystems, startSystem } from './system.ts';
 
@@ -76,6 +76,18 @@ describe('access', () => {
     expect((await at.request('DELETE', '/v1/api-keys/key_none')).status).toBe(404);
     const { data } = (await at.request('GET', '/v1/api-keys')).json;
     expect(data.find(({ id }: Json) => id === made.id)?.revoked_at).toMatch(/^\d{4}-/);
+  });
+
+  it('gives no answer to who still waits for it with a key that was revoked meanwhile', async () => {
+    const agent = await scriptedAgent(at, [[{ wait_ms: 8_000 }, { text: 'an answer' }]], { tool_servers: [] });
+    const thread = await openThread(at, agent);
+    const made = (await at.request('POST', '/v1/api-keys', { name: 'waiting', scopes: ['threads:write'] })).json;
+    const sent = { key: made.key, headers: { prefer: 'wait=60' } };
+    const waiting = at.request('POST', `/v1/threads/${thread}/messages`, { text: 'hello' }, sent);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect((await at.request('DELETE', `/v1/api-keys/${made.id}`)).status).toBe(204);
+    const answer = await waiting;
+    expect([answer.status, answer.text]).toEqual([202, expect.not.stringContaining('an answer')]);
   });
 
   it('shows the same key or token again to who repeats the request', async () => {

@@ -1,5 +1,5 @@
 // A rotation of the master key from its beginning to the removal of the old one: what was sealed and signed before.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -103,6 +103,26 @@ describe('a rotation of the master key', () => {
     expect(await tools.send(last, { type: 'tool_result', text: 'done' })).toBe(200);
     const jwks = (await at.request('GET', '/v1/audit/keys')).json.keys;
     expect(jwks).toHaveLength(1);
+  });
+});
+
+describe('a data directory', () => {
+  it.each([
+    ['lost its master key', null],
+    ['was given that of another', '0'.repeat(64)],
+  ])('that %s is refused, and opens again with its own', async (_, other) => {
+    const own = await scratchDirectory();
+    const first = await startStandalone({ dataDir: own });
+    const kept = await openThread(first);
+    await first.stop();
+    const path = join(own, 'master-key');
+    const key = await readFile(path, 'utf8');
+    await (other === null ? rm(path) : writeFile(path, other));
+    await expect(startStandalone({ dataDir: own })).rejects.toThrow('MASTER_KEY_WRONG');
+    await writeFile(path, key);
+    const last = await startStandalone({ dataDir: own });
+    expect((await last.request('GET', `/v1/threads/${kept}/events`)).status).toBe(200);
+    await last.stop();
   });
 });
 

@@ -311,6 +311,27 @@ describe('credentials', () => {
     expect(server.received).toEqual([]);
   });
 
+  it.each(['a-key\n', 'a-key\r\nx-more: 1', 'a-key ☃'])(
+    'nothing is sent with a token that no header can carry, of the registration or of a user: %j',
+    async (unusable) => {
+      const server = await serve((_request, response) => response.end());
+      secret = unusable;
+      const refused = { sent: false, reached: false, code: 'SECRET_UNUSABLE' };
+      expect(await send(toolServer(server.url, { auth: bearer }), server.url)).toMatchObject(refused);
+      const auth = { type: 'sigv4', region: 'a', service: 'b', accessKeySecret: 'c' } as const;
+      secret = `id:key:${unusable}`;
+      expect(await send(toolServer(server.url, { auth }), server.url)).toMatchObject(refused);
+      const userToken = async (): Promise<string> => unusable;
+      const ofUsers = createToolTransport({ outboundAllow, secrets: async () => '', userToken });
+      closing.push(() => ofUsers.close());
+      const call = { server: toolServer(server.url), url: server.url, body: '{}', headers: {}, timeoutMs: 5_000 };
+      const answer = await ofUsers.post({ ...call, userId: 'ann' });
+      expect(answer).toMatchObject(refused);
+      expect(JSON.stringify(answer)).not.toContain('a-key');
+      expect(server.received).toEqual([]);
+    },
+  );
+
   it('R42 sigv4 covers the very bytes that are sent', async () => {
     const server = await serve((_request, response) => response.end());
     secret = 'AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';

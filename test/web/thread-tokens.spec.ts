@@ -74,6 +74,19 @@ describe('a token of a thread', () => {
     expect((await as(reader.token, 'POST', `/v1/threads/${child}/messages`, { text: 'x' })).status).toBe(403);
     expect((await as(family.token, 'POST', `/v1/threads/${child}/messages`, { text: 'x' })).status).toBe(202);
   });
+
+  it('is shown no answer that was given for a choice of another thread', async () => {
+    const { parent: root, choice } = await askingChild(at);
+    const [family, stranger] = [await tokenFor(root, { scope: 'family' }), await tokenFor(await openThread(at))];
+    const answered = (token: string): Promise<Answer> => {
+      const headers = { 'idempotency-key': 'the same' };
+      return at.request('POST', `/v1/choices/${choice}`, { decision: 'deny' }, { key: token, headers });
+    };
+    const first = await answered(family.token);
+    expect(first.status).toBe(202);
+    expect((await answered(stranger.token)).status).toBe(422);
+    expect((await answered((await tokenFor(root, { scope: 'family' })).token)).text).toBe(first.text);
+  });
 });
 
 describe('the end of a token', () => {

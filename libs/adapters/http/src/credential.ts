@@ -29,6 +29,8 @@ export const noCredential: Credential = { type: 'none' };
 export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: readonly string[]): Credential {
   switch (auth.type) {
     case 'bearer':
+      if (!isHeaderValue(secret))
+        throw new Fault('SECRET_UNUSABLE', 'a token must not have line breaks, or other characters that no header has');
       return { type: 'bearer', token: secret };
     case 'hmac':
       return toHmac(secret);
@@ -39,10 +41,13 @@ export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: r
   }
 }
 
+/** Whether a header can carry a text: without this a line break at its end would fail every request at the socket. */
+export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+
 /** `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, optionally followed by another colon and a session token. */
 function toAccessKeys(secret: string): AccessKeys {
   const [accessKeyId = '', secretAccessKey = '', ...token] = secret.split(':');
-  if (accessKeyId === '' || secretAccessKey === '')
+  if (accessKeyId === '' || secretAccessKey === '' || !isHeaderValue(secret))
     throw new Fault('SECRET_UNUSABLE', 'an access key secret is ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]');
   return { accessKeyId, secretAccessKey, ...(token.length > 0 && { sessionToken: token.join(':') }) };
 }

@@ -18,7 +18,7 @@ import {
   type TenantId,
   type ToolTransport,
 } from '@dormouse/ports';
-import { bodyType, noCredential, present, toCredential, type Credential } from './credential.ts';
+import { bodyType, isHeaderValue, noCredential, present, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
 import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
@@ -133,6 +133,11 @@ export function createToolTransport(options: ToolTransportOptions): ToolTranspor
     if (kept !== undefined && performance.now() < kept.freshUntil) return kept.token;
     try {
       const token = await userToken(server.tenant, userId, server.name, target.url.origin);
+      if (token !== null && !isHeaderValue(token))
+        return failure(
+          'SECRET_UNUSABLE',
+          'the credential of the user has line breaks, or other characters that no header has',
+        );
       keptTokens.set(key, { token, freshUntil: performance.now() + userTokenTtlMs });
       return token;
     } catch (error) {

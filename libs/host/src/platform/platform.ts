@@ -2,7 +2,6 @@
 //
 // Invariants:
 //   P3. `close` releases in the order of dependence: clients first, stores last.
-import { createSecretKey } from 'node:crypto';
 import {
   createGuardedFetch,
   createRefreshGrant,
@@ -47,9 +46,10 @@ import { type ArgumentValidator, createArgumentValidator } from './argument-vali
 import { observeBuses } from './bus-gauges.ts';
 import { contentCipher } from './content-cipher.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
-import type { KeyRing, MasterKey } from './key-ring.ts';
+import type { KeyRing } from './key-ring.ts';
 import { createReadDocument } from './read-document.ts';
-import { createSealer, type SealKey, type SealKeys, secretFinder, secretReader } from './sealer.ts';
+import { sealKeysOf } from './seal-keys.ts';
+import { createSealer, secretFinder, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
 import { createTenantOutbound } from './tenant-outbound.ts';
 import { observeThreads } from './thread-gauges.ts';
@@ -162,13 +162,6 @@ export async function openPlatform(
     stalled: () => topology.stalled(),
     close,
   };
-}
-
-function sealKeysOf(ring: KeyRing, clock: Clock): SealKeys {
-  const sealKeyOf = (master: MasterKey): SealKey => ({ id: master.mark, key: createSecretKey(master.key('secrets')) });
-  const derived = new Map(ring.all.map((each) => [each, sealKeyOf(each)]));
-  const keyOf = (master: MasterKey): SealKey => derived.get(master) ?? sealKeyOf(master);
-  return { all: [...derived.values()], inUse: () => keyOf(ring.at(clock.now())) };
 }
 
 /** Milliseconds since the epoch, with fractions; never goes back. */

@@ -23,6 +23,9 @@ import type { KeyRing } from './key-ring.ts';
 import { openProcessKeys, type ProcessKeys } from './kms/key-management.ts';
 import { openKeyFile, openKeySetting } from './kms/opened-keys.ts';
 import type { ProcessClock } from './process-clock.ts';
+import { sealKeysOf } from './seal-keys.ts';
+import { createSealer } from './sealer.ts';
+import { refuseOtherKeys } from './stored-seals.ts';
 
 /** A server without which a service can do nothing of its work. Redis is none: it may be away at any time. */
 export type Need = 'kafka' | 'mongo';
@@ -98,6 +101,10 @@ async function openStandalone(
   try {
     await clock.goOnFrom(openClockOffset(config.DATA_DIR)); // under the lock of the directory
     const keys = await openProcessKeys(config, logger, (kms) => openKeyFile(config.DATA_DIR, kms));
+    await refuseOtherKeys(stores, createSealer(sealKeysOf(keys.ring, clock))).catch(async (failure: unknown) => {
+      await keys.close();
+      throw failure;
+    });
     return {
       stores,
       traits: standaloneTraits,

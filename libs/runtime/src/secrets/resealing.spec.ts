@@ -168,4 +168,17 @@ describe('sealing again', () => {
     const unreadable = [{ tenant: 'local', name: 'c' }];
     expect(await reseal(60_000)).toEqual({ resealed: 2, unreadable, isDone: false });
   });
+
+  it('R3 tells it also where there is one key, and a value does not say which has sealed it', async () => {
+    const { clock, ports } = await stage(0);
+    const alone: RotatingSealer = {
+      ...sealer,
+      open: (owner, sealed) => sealer.open(owner, sealed.replace('old:', 'lost:')),
+      isInUse: () => true,
+    };
+    await ports.secrets.put({ tenant: localTenant, name: 'c', origins: [], sealed: 'new:local:c:v', createdAt: 0 });
+    const reseal = createResealing({ ...ports, clock, sealer: alone, places: [placeOfSecrets(ports.secrets)] });
+    const unreadable = ['a', 'b'].map((name) => ({ tenant: 'local', name }));
+    expect(await reseal(60_000)).toEqual({ resealed: 0, unreadable, isDone: false });
+  });
 });

@@ -78,11 +78,11 @@ export function createResealing({ tenants, sealer, clock, places }: ResealingPor
     for await (const tenant of everyTenant()) {
       for (const place of places)
         for await (const value of place.list(tenant)) {
-          if (sealer.isInUse(value.sealed)) continue; // (R2)
-          if (clock.now() >= until) return { resealed, unreadable, isDone: false };
-          const text = unsealed(sealer, value.owner, value.sealed); // (R3)
+          const text = unsealed(sealer, value.owner, value.sealed); // (R3) also of one that names no key
           if (text === null) unreadable.push(value.owner);
-          else if (await value.replace(sealer.seal(value.owner, text))) resealed += 1;
+          if (text === null || sealer.isInUse(value.sealed)) continue; // (R2)
+          if (clock.now() >= until) return { resealed, unreadable, isDone: false };
+          if (await value.replace(sealer.seal(value.owner, text))) resealed += 1;
           else changed += 1; // by an administrator, or by another pass
         }
     }

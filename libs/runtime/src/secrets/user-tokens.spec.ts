@@ -1,6 +1,7 @@
 import { createManualClock, createMemoryWorld, createSeededEntropy, plainSealer } from '@dormouse/adapter-memory';
 import { Fault, type UserCredentials, tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
+import { placeOfCredentials } from './resealing.ts';
 import { createUserCredentialApi, type NewCredential } from './user-credentials.ts';
 import { createUserTokens, type RefreshedGrant, type UserToken } from './user-tokens.ts';
 
@@ -19,6 +20,7 @@ function stage() {
   const provider = {
     good: 'r0',
     refreshes: 0,
+    expiresInS: 3_600,
     used: [] as string[],
     answers: 'grant' as 'grant' | 'refusal' | 'silence',
   };
@@ -30,15 +32,19 @@ function stage() {
     if (provider.answers === 'refusal' || refreshToken !== provider.good) return null;
     provider.refreshes += 1;
     provider.good = `r${provider.refreshes}`;
-    return { accessToken: `a${provider.refreshes}`, refreshToken: provider.good, expiresInS: 3_600 };
+    return { accessToken: `a${provider.refreshes}`, refreshToken: provider.good, expiresInS: provider.expiresInS };
   };
   const portsOf = (node: string, change: (credentials: UserCredentials) => Partial<UserCredentials> = () => ({})) => {
     const { userCredentials } = world.ports(node);
     return { userCredentials: { ...userCredentials, ...change(userCredentials) }, sealer: plainSealer, clock };
   };
   let seed = 0;
-  const processOf = (node: string, change?: Parameters<typeof portsOf>[1]): UserToken =>
-    createUserTokens({ ...portsOf(node, change), entropy: createSeededEntropy((seed += 1)), logger, refreshGrant });
+  const processOf = (node: string, change?: Parameters<typeof portsOf>[1], aheadMs = 0): UserToken =>
+    createUserTokens({
+      ...portsOf(node, change),
+      clock: { now: () => clock.now() + aheadMs, sleep: (ms) => clock.sleep(ms) },
+      ...{ entropy: createSeededEntropy((seed += 1)), logger, refreshGrant },
+    });
   const api = createUserCredentialApi({
     ...portsOf('api'),
     toolServers: { get: async (_, name) => (name === 'crm' ? server : null) as never },
@@ -106,6 +112,23 @@ describe('the token of a user', () => {
     expect(provider.refreshes).toBe(1);
   });
 
+  it('T1 is refreshed once by two processes of which one has a clock that is ahead, whichever begins', async () => {
+    for (const aheadMs of [3, 1_000, 5_000, -3, -1_000, -5_000]) {
+      const { clock, gate, provider, processOf, put, ask } = stage();
+      await put();
+      const held = Promise.withResolvers<void>();
+      gate.open = held.promise;
+      const asked = [ask(processOf('one', undefined, aheadMs))];
+      await clock.advance(0);
+      asked.push(ask(processOf('two')));
+      await clock.advance(0);
+      held.resolve();
+      await clock.advance(100);
+      await clock.advance(100);
+      expect([await Promise.all(asked), provider.used]).toEqual([['a1', 'a1'], ['r0']]);
+    }
+  });
+
   it('T2 is stored although the store fails for a while', async () => {
     const { clock, provider, processOf, put, ask } = stage();
     await put();
@@ -134,6 +157,23 @@ describe('the token of a user', () => {
     held.resolve();
     expect(await asked).toBe('set meanwhile');
     expect(provider.used).toEqual(['r0']);
+  });
+
+  it('T2 is stored although the credential was sealed again meanwhile, with another master key', async () => {
+    const { clock, gate, provider, processOf, put, ask, world } = stage();
+    await put();
+    const held = Promise.withResolvers<void>();
+    gate.open = held.promise;
+    const asked = ask(processOf('one'));
+    await clock.advance(0);
+    for await (const value of placeOfCredentials(world.ports('sealing').userCredentials).list(acme))
+      expect(await value.replace(value.sealed)).toBe(true);
+    held.resolve();
+    await clock.advance(100);
+    expect(await asked).toBe('a1');
+    await clock.advance(3_600_000);
+    expect(await ask(processOf('two'))).toBe('a2');
+    expect(provider.used).toEqual(['r0', 'r1']);
   });
 
   it('T3 has ended when the provider refuses, which is asked once', async () => {
@@ -169,6 +209,16 @@ describe('the token of a user', () => {
     provider.answers = 'silence';
     await expect(ask(processOf('one'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     provider.answers = 'grant';
+    expect(await ask(processOf('two'))).toBe('a1');
+  });
+
+  it.each([1e300, Number.MAX_VALUE, 9e12])('has an end that is a time, whatever the provider says: %d s', async (s) => {
+    const { provider, processOf, put, ask, api } = stage();
+    await put();
+    provider.expiresInS = s;
+    expect(await ask(processOf('one'))).toBe('a1');
+    const shown = await api.get(acme, 'ann', 'crm');
+    expect(shown.ok && new Date(shown.value.expiresAt ?? Number.NaN).toISOString()).toMatch(/^\d{4}-/);
     expect(await ask(processOf('two'))).toBe('a1');
   });
 

@@ -4,7 +4,8 @@
 // Invariants:
 //   T1. A grant is refreshed by the process whose lease was stored; all others wait for what it stores.
 //   T2. What a refresh gave is stored before it is used, and only where the grant is still the one that was refreshed.
-//       It is stored again and again for as long as the lease lasts: its refresh token is the only one by then.
+//       It is stored again and again for as long as the lease lasts: its refresh token is the only one by then. A grant
+//       that another master key has sealed meanwhile is still the same.
 //   T3. A provider that refuses ends the grant that it was asked about: it is not asked again until the credential is
 //       set anew. One that does not answer is asked again by the next call.
 //   T4. A token goes to the origin of its credential, and to no other.
@@ -58,9 +59,13 @@ export interface UserTokenPorts {
 const usableMs = 30_000;
 /** More than a provider may take to answer. */
 const leaseMs = 30_000;
+/** How far the clock of another process may be ahead: a lease that ends later is of a clock that was set back since. */
+const aheadMsMax = 30_000;
 const waitMsMax = 20_000;
 const lookAgainMs = 100;
 const storeAgainMs = 250;
+/** Ten years: what a provider says may be beyond every time that there is. */
+const expiresInSMax = 315_360_000;
 
 export function createUserTokens(ports: UserTokenPorts): UserToken {
   const { userCredentials, sealer, clock, entropy, logger } = ports;
@@ -69,7 +74,7 @@ export function createUserTokens(ports: UserTokenPorts): UserToken {
   const read = (stored: UserCredential): NewCredential =>
     JSON.parse(sealer.open(ownerOf(stored), stored.sealed)) as NewCredential;
   const isLeased = ({ lease }: UserCredential, now: number): boolean =>
-    lease !== null && lease.until > now && lease.until <= now + leaseMs; // a lease of a clock that was ahead is none
+    lease !== null && lease.until > now && lease.until <= now + leaseMs + aheadMsMax;
 
   return async (tenant, userId, toolServer, origin) => {
     for (const waitUntil = clock.now() + waitMsMax; ;) {
@@ -104,28 +109,30 @@ export function createUserTokens(ports: UserTokenPorts): UserToken {
       throw error;
     }
     const now = clock.now();
-    const version = leased.version + 1;
     if (fresh === null) {
       logger.warn('credential_refresh_failed', { tenant, tool_server: toolServer });
-      const ended = { ...leased, version, updatedAt: now, lease: null, failedAt: now };
-      if (!(await store(ended, leased))) return null; // what was set meanwhile is another grant
+      if (!(await store({ updatedAt: now, failedAt: now }, leased))) return null; // what was set meanwhile is another grant
       throw refused(toolServer); // (T3)
     }
-    const expiresAt = fresh.expiresInS === null ? null : now + fresh.expiresInS * 1_000;
+    const expiresAt = fresh.expiresInS === null ? null : now + Math.min(fresh.expiresInS, expiresInSMax) * 1_000;
     const { accessToken, refreshToken } = fresh;
     const renewed: Grant = { ...grant, accessToken, refreshToken: refreshToken ?? grant.refreshToken, expiresAt };
     const sealed = sealer.seal(ownerOf(leased), JSON.stringify(renewed));
-    const isStored = await store({ ...leased, sealed, version, updatedAt: now, expiresAt, lease: null }, leased);
-    return isStored ? accessToken : null;
+    return (await store({ sealed, updatedAt: now, expiresAt }, leased)) ? accessToken : null;
   }
 
   /** (T2) False when the credential was changed meanwhile, or the outcome is not known: it is read again then. */
-  async function store(next: UserCredential, seen: UserCredential): Promise<boolean> {
-    for (;;) {
+  async function store(change: Partial<UserCredential>, leased: UserCredential): Promise<boolean> {
+    const { tenant, userId, toolServer, lease } = leased;
+    for (let seen = leased; ;) {
       try {
-        return await userCredentials.replace(next, seen);
+        const next = { ...seen, ...change, version: seen.version + 1, lease: null };
+        if (await userCredentials.replace(next, seen)) return true;
+        const found = await userCredentials.get(tenant, userId, toolServer);
+        if (found === null || found.lease?.holder !== lease?.holder) return false;
+        seen = found; // sealed again
       } catch (error) {
-        if (!(error instanceof Fault) || clock.now() + storeAgainMs >= (seen.lease?.until ?? 0)) throw error;
+        if (!(error instanceof Fault) || clock.now() + storeAgainMs >= (lease?.until ?? 0)) throw error;
         await clock.sleep(storeAgainMs);
       }
     }

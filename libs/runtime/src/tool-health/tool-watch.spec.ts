@@ -90,7 +90,7 @@ describe('what a process saw of a tool server', () => {
     expect([...metrics.counted]).toEqual([[`dormouse_tool_errors_total mail ${error}`, 1]]);
   });
 
-  it.each(['OUTBOUND_FORBIDDEN', 'SECRET_UNUSABLE', 'ABORTED'])('says nothing with %s', async (code) => {
+  it.each(['OUTBOUND_FORBIDDEN', 'SECRET_UNUSABLE', 'UNAVAILABLE', 'ABORTED'])('says nothing with %s', async (code) => {
     watching().posted(mail, broken(code), 1);
     await clock.advance(1_000);
     expect([puts, (await health()).state, metrics.counted.size]).toEqual([0, 'unknown', 0]);

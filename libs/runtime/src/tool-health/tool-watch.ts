@@ -30,7 +30,7 @@ import {
   type TenantId,
   storedTenantId,
 } from '@dormouse/ports';
-import { isRefusedHere } from '../tool-dispatcher/deliver/breaker.ts';
+import { saysNothing } from '../tool-dispatcher/deliver/breaker.ts';
 import type { HoldingGate } from '../tool-dispatcher/deliver/server-gate.ts';
 import { createRegistrations } from '../tool-dispatcher/registrations.ts';
 import { addTo, bucketOf } from './time-buckets.ts';
@@ -246,13 +246,13 @@ export function createToolWatch(deps: ToolWatchDeps): ToolWatch {
   };
 }
 
-/** `none`: nothing was sent, by a rule or a stop of ours, which says nothing about the server. */
+/** `none`: nothing was sent, which says nothing about the server. */
 function errorOf(outcome: SendOutcome): PostError | 'none' | null {
   if (outcome.sent) {
     if (outcome.status < 300) return null;
     return outcome.status < 500 ? '4xx' : '5xx';
   }
-  if (outcome.code === 'ABORTED' || isRefusedHere(outcome.code)) return 'none';
+  if (saysNothing(outcome)) return 'none';
   return timeouts.has(outcome.code) ? 'timeouts' : 'resets';
 }
 

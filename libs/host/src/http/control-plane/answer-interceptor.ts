@@ -11,6 +11,7 @@ import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import { defer, from, lastValueFrom, type Observable } from 'rxjs';
 import type { Audited, Operation } from '../../api/operation.ts';
+import type { Caller } from '../door/caller.ts';
 import { type ApiRequest, idempotencyKeyOf, operationOf, paramsOf, pathOf } from '../data-plane/call.ts';
 import { unwrap } from '../problems/problem.ts';
 import type { Reply } from '../data-plane/reply.ts';
@@ -66,7 +67,7 @@ export class AnswerInterceptor implements NestInterceptor {
     const { caller } = request;
     if (key === null || caller === undefined) return write(reply, located(operation, request, await run()));
     const body = request.body instanceof Uint8Array ? request.body : '';
-    const limit = caller.agents && JSON.stringify([...caller.agents].sort());
+    const limit = limitOf(caller, operation);
     const once = await this.ingress.once(
       { tenant: caller.tenant, route: `POST ${pathOf(request.url)}`, key, body, limit, isSecret: answersSecret },
       async () => kept(await run()),
@@ -76,6 +77,13 @@ export class AnswerInterceptor implements NestInterceptor {
     const again: Reply = { status: answer.status, json: answer.body === '' ? null : answer.body };
     return write(reply, located(operation, request, again));
   }
+}
+
+/** Where the handler finds the thread, a repetition asks no token whether it opens it. (idempotency P6) */
+function limitOf({ agents, only }: Caller, { access }: Operation): string | null {
+  const isAsked = typeof access === 'object' && access.thread === 'found_later';
+  if (only !== null && isAsked) return JSON.stringify({ thread: only.thread, family: only.family });
+  return agents && JSON.stringify([...agents].sort());
 }
 
 /** What the platform does to a tenant is in that tenant's audit. */

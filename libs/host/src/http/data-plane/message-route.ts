@@ -4,8 +4,10 @@
 // Invariants:
 //   M1. What the guard and the interceptor do for other routes is done here too, by the same functions.
 //   M2. Who asks is judged before a byte of the body is read (head-judge.ts).
+//   M3. A client that waits for the turn is answered 202 when its credential ends: it reads no more than by a stream.
 import { shortJsonCharacters } from '@dormouse/json';
-import type { Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
+import type { ThreadKey } from '@dormouse/ports';
+import type { Credential, Ingress, MessageItem, PostedMessage, RequestOrigin } from '@dormouse/runtime';
 import { apiCodec, inTurnsIf } from '@dormouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
@@ -29,11 +31,11 @@ const { body: bodySchema } = messageOperations.post;
 
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
   server.post<{ Params: { id: string } }>(patternOf(messageOperations.post.path), async (request, reply) => {
-    const { tenant } = callerOf(request);
+    const { tenant, credential } = callerOf(request);
     noParameters(request);
     const origin = originOf(tenant, request);
     const waitMs = preferredWaitMs(request.headers.prefer);
-    const posting: Posting = { thread: request.params.id, origin, waitMs, bytes: request.body };
+    const posting: Posting = { thread: request.params.id, origin, credential, waitMs, bytes: request.body };
     const { status, json, replayed } =
       origin.idempotencyKey === null ? await post(deps, posting) : await postOnce(deps, request, posting);
     if (replayed) reply.header('idempotency-replayed', 'true');
@@ -50,6 +52,7 @@ interface MessageReply extends Reply {
 interface Posting {
   readonly thread: string;
   readonly origin: RequestOrigin;
+  readonly credential: Credential;
   readonly waitMs: number | null;
   readonly bytes: unknown;
 }
@@ -61,6 +64,31 @@ async function post({ ingress, stopping }: MessageRouteDeps, posting: Posting): 
   const isLong = bytes instanceof Uint8Array && bytes.length > shortJsonCharacters;
   const items = itemsOf(await inTurnsIf(isLong, readingBody(bytes, bodySchema)));
   if (waitMs === null) return accepted(unwrap(await ingress.messages.post(key, items, origin)).id);
+  const end = ingress.watchCredential(posting.credential); // (M3)
+  try {
+    return await postAndWait(ingress, key, {
+      items,
+      origin,
+      waitMs,
+      stopping: AbortSignal.any([stopping, end.signal]),
+    });
+  } finally {
+    end.stop();
+  }
+}
+
+interface Waiting {
+  readonly items: readonly MessageItem[];
+  readonly origin: RequestOrigin;
+  readonly waitMs: number;
+  readonly stopping: AbortSignal;
+}
+
+async function postAndWait(
+  ingress: Ingress,
+  key: ThreadKey,
+  { items, origin, waitMs, stopping }: Waiting,
+): Promise<MessageReply> {
   const turn = await ingress.watchTurn(key, waitMs, stopping);
   let posted: PostedMessage;
   try {

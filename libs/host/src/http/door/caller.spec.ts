@@ -482,4 +482,18 @@ describe('what the door writes into the audit', () => {
       { ...who, actor: 'key_0', action: 'auth.failed', outcome: 'revoked' },
     ]);
   });
+
+  it('K11 is a bounded part of what one credential is refused, and not less of what others are', async () => {
+    const caller = await door.identify({ ...from, headers: { authorization: 'Bearer right' } });
+    audited.length = 0;
+    const access = { scope: 'tenant:admin', ability: null } as const;
+    const refuse = async (actor: string): Promise<void> => {
+      const by = { ...caller.by, actor };
+      await expect(door.authorize({ ...caller, by }, access, undefined)).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    };
+    for (let times = 0; times < 1_000; times += 1) await refuse('user:flooding');
+    await refuse('user:other');
+    const rowsOf = (name: string): number => audited.filter((row) => (row as { actor: string }).actor === name).length;
+    expect([rowsOf('user:flooding'), rowsOf('user:other')]).toEqual([60, 1]);
+  });
 });

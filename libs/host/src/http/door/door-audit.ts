@@ -4,11 +4,14 @@
 //   A1. A refusal stays a refusal where the audit cannot be written.
 //   A2. The use of a key that has ended is recorded once in `notedMs`, and so is that of a subject's token that is
 //       refused; a credential that was never a key leaves no row, because it has no tenant.
+//   A3. What a credential is forbidden is recorded `forbiddenMax` times in `notedMs`: rows are never removed by a
+//       request, and an end user who holds a token could write them without end.
 import type { TenantId } from '@dormouse/ports';
 import type { AuditEntry, EndedKey, Ingress, RefusedIdentity, Requester } from '@dormouse/runtime';
 
 const notedMs = 60_000;
 const notesMax = 1_000;
+const forbiddenMax = 60;
 
 /** Where a request came from. */
 export interface RequestSource {
@@ -29,6 +32,7 @@ export const subjectName = (subject: string): string => `oidc:${subject}`;
 
 export function createDoorAudit({ audit }: Pick<Ingress, 'audit'>): DoorAudit {
   const noted = new Map<string, number>();
+  const counts = new Map<string, { readonly since: number; count: number }>();
 
   const record = (entry: AuditEntry): Promise<void> => audit.record(entry).catch(() => {}); // (A1)
 
@@ -41,8 +45,21 @@ export function createDoorAudit({ audit }: Pick<Ingress, 'audit'>): DoorAudit {
     return true;
   }
 
+  /** (A3) */
+  function isFew(key: string): boolean {
+    const now = performance.now();
+    const known = counts.get(key);
+    if (known !== undefined && now - known.since < notedMs) return (known.count += 1) <= forbiddenMax;
+    if (counts.size >= notesMax) counts.clear();
+    counts.set(key, { since: now, count: 1 });
+    return true;
+  }
+
   return {
-    forbidden: (tenant, by, why) => record({ ...by, tenant, action: 'auth.forbidden', target: null, outcome: why }),
+    async forbidden(tenant, by, why) {
+      if (isFew(JSON.stringify([tenant, by.actor])))
+        await record({ ...by, tenant, action: 'auth.forbidden', target: null, outcome: why });
+    },
     async ended({ tenant, id, outcome }, source) {
       if (!isNew(id)) return;
       await record({ ...requesterOf(id, source), tenant, action: 'auth.failed', target: null, outcome });

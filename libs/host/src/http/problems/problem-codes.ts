@@ -436,8 +436,8 @@ const startCodes = {
   MASTER_KEY_WRONG: entry(
     null,
     'Another master key',
-    'The process has another `DORMOUSE_MASTER_KEY` than the installation: it could read no secret, and would give out callback URLs that the others do not take.',
-    'Set the key of the other processes. If it is lost, remove its mark from the database and set the installation up with another one, as docs/how-to/survive-a-disaster.md says.',
+    'The process has another `DORMOUSE_MASTER_KEY` than the installation: it could read no secret, and would give out callback URLs that the others do not take. Or the file `master-key` of a data directory is lost, or another one: nothing that is sealed there opens.',
+    'Set the key of the other processes. If it is lost, remove its mark from the database and set the installation up with another one, as docs/how-to/survive-a-disaster.md says. For a data directory, restore `master-key` from its backup; without it what the directory has sealed cannot be read by anything.',
   ),
   KMS_REFUSED: entry(
     null,

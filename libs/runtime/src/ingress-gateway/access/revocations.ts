@@ -4,7 +4,7 @@
 //   V1. A revocation is known in this process at once, and in every other one within a second: "not revoked" is
 //       remembered for `rememberedMs`, and credentials that are watched are looked up every `lookEveryMs`, together.
 //   V2. A store that does not answer is a fault, not a "no". A watched credential whose state has been unknown for
-//       `unknownMsMax` counts as ended.
+//       `unknownMsMax` counts as ended, also while a look-up hangs.
 //   V3. Nothing is looked up while nothing is watched.
 //   V4. What is watched ends within a second too when its tenant may not go on.
 import {
@@ -21,6 +21,8 @@ import type { KeyApi } from './api-keys.ts';
 const rememberedMs = 400;
 const lookEveryMs = 400;
 const unknownMsMax = 1_000;
+/** After a stall of this process an answer that is here already counts. */
+const afterStallMs = 100;
 const rememberedMax = 10_000;
 
 /** The part of a grant that says when it ends. */
@@ -98,8 +100,20 @@ export function createRevocations({
     looking = false; // (V3)
   }
 
+  /** (V2) */
+  function endUnknown(): void {
+    for (const { knownAt, ended } of watched) if (clock.now() - knownAt >= unknownMsMax) ended.abort();
+  }
+
   async function lookOnce(asked: readonly Watched[]): Promise<void> {
     const askedAt = clock.now();
+    const late = (): void => {
+      stopAlarm = clock.alarm(afterStallMs, () => {
+        endUnknown();
+        late();
+      });
+    };
+    let stopAlarm = clock.alarm(unknownMsMax - lookEveryMs, late);
     try {
       const byName = new Map(asked.flatMap(({ token }) => (token === null ? [] : [[nameOf(token), token] as const])));
       const tokens = [...byName.values()];
@@ -119,8 +133,9 @@ export function createRevocations({
       for (const each of asked)
         if (tenants.has(each.tenant) || each.keys.some((key) => over.has(key))) each.ended.abort(); // (V4)
     } catch {
-      // The next look comes soon; a credential that stays unknown ends. (V2)
-      for (const { knownAt, ended } of asked) if (clock.now() - knownAt >= unknownMsMax) ended.abort();
+      endUnknown(); // the next look comes soon
+    } finally {
+      stopAlarm();
     }
   }
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { createManualClock, createMemoryWorld, createSeededEntropy } from '@dormouse/adapter-memory';
-import { tenantId, type ThreadRow } from '@dormouse/ports';
+import { Fault, type Stores, tenantId, type ThreadRow } from '@dormouse/ports';
 import fc from 'fast-check';
 import { SignJWT } from 'jose/jwt/sign';
 import { UnsecuredJWT } from 'jose/jwt/unsecured';
@@ -29,8 +29,9 @@ const threads = { find: async (given: object) => answered(given) } as never;
 const process = (
   node: string,
   secret: ThreadTokenPorts['signingKey'] = signingKey,
+  other: Partial<Pick<Stores, 'revokedTokens' | 'apiKeys'>> = {},
 ): ThreadTokens & Pick<Revocations, 'watch'> => {
-  const ports = { ...world.ports(node), clock, entropy };
+  const ports = { ...world.ports(node), ...other, clock, entropy };
   const records = createTenantRecords(ports);
   const revocations = createRevocations({ ...ports, records, keys: createKeyApi(ports) });
   const families = createThreadFamilies(ports);
@@ -204,6 +205,26 @@ describe('thread tokens', () => {
     await clock.advance(1);
     expect([watched.signal.aborted, spared.signal.aborted]).toEqual([true, false]);
     for (const each of [watched, spared]) each.stop();
+  });
+});
+
+describe('a credential whose state is not known', () => {
+  it.each(['fails', 'does not answer'])('V2 ends what it has opened, where the store %s', async (how) => {
+    const store = world.ports('one').revokedTokens;
+    let isAway = false;
+    const among: typeof store.among = (asked) => {
+      if (!isAway) return store.among(asked);
+      return how === 'fails' ? Promise.reject(new Fault('UNAVAILABLE', 'away')) : new Promise(() => {});
+    };
+    const own = process('one', signingKey, { revokedTokens: { ...store, among } });
+    const grant = await own.verify((await issue({ ttlS: 600 })).token);
+    const watched = own.watch({ tenant: key.tenant, grant, keys: [] });
+    for (let times = 0; times < 20; times += 1) await clock.advance(100);
+    expect(watched.signal.aborted).toBe(false);
+    isAway = true;
+    for (let times = 0; times < 15; times += 1) await clock.advance(100);
+    expect(watched.signal.aborted).toBe(true);
+    watched.stop();
   });
 });
 

@@ -8,6 +8,8 @@
 //       way when the hold began prolong nothing.
 //   K3. The first success releases every held attempt.
 //   K4. A clock that jumps back extends no hold beyond the longest hold.
+//   K5. An attempt that was never sent, for a reason of ours or of one user's login, proves nothing about the server:
+//       it counts neither as a failure nor as a success.
 import type { BreakerState, Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { credentialRefreshFailed } from '@dormouse/thread';
 import type { BreakerSettings } from '../settings.ts';
@@ -72,8 +74,9 @@ export function createBreaker(
     },
     learn(pass, outcome) {
       if (pass === 'probe') probing = false;
-      if (outcome !== null && isWell(outcome)) succeed();
-      else if (outcome !== null) {
+      const proof = outcome === null || saysNothing(outcome) ? null : outcome; // (K5)
+      if (proof !== null && isWell(proof)) succeed();
+      else if (proof !== null) {
         failures += 1;
         if (pass === 'probe' || (holds === 0 && failures >= settings.failuresMax)) hold();
       }
@@ -92,11 +95,12 @@ export function createBreaker(
   };
 }
 
-/** A 4xx is an answer of a server that works. A request that was never sent proves nothing about the server. */
-function isWell(outcome: SendOutcome): boolean {
-  if (outcome.sent) return outcome.status < 500;
-  return outcome.code === 'ABORTED' || isRefusedHere(outcome.code);
-}
+/** A 4xx is an answer of a server that works. */
+const isWell = (outcome: SendOutcome): boolean => outcome.sent && outcome.status < 500;
+
+/** Whether nothing was sent, by a rule or a stop of ours, or because a credential could not be had. (K5) */
+export const saysNothing = (outcome: SendOutcome): boolean =>
+  !outcome.sent && (outcome.code === 'ABORTED' || outcome.code === 'UNAVAILABLE' || isRefusedHere(outcome.code));
 
 /** Codes of a transport that will not send this request, now or later. */
 export function isRefusedHere(code: string): boolean {

@@ -161,6 +161,7 @@ describe('the breaker', () => {
     { sent: true, status: 404, retryAfterMs: null },
     { sent: false, reached: false, code: 'OUTBOUND_FORBIDDEN', detail: '' },
     { sent: false, reached: true, code: 'ABORTED', detail: '' },
+    { sent: false, reached: false, code: 'UNAVAILABLE', detail: 'the login of one user is not refreshed' },
   ])('is not for what says nothing about the server: %j', async (outcome) => {
     for (let time = 0; time < 10; time += 1) {
       await come('x');
@@ -169,6 +170,19 @@ describe('the breaker', () => {
     await come('a');
     expect(inside()).toBe('a');
   });
+
+  it.each(['UNAVAILABLE', 'CREDENTIAL_REFRESH_FAILED'])(
+    'K5 learns nothing from a call that was never sent, %s: the next one finds out',
+    async (code) => {
+      await fail(5);
+      for (const name of 'abc') await come(name);
+      await clock.advance(1_000);
+      await go({ sent: false, reached: false, code, detail: '' });
+      expect(inside()).toBe('b');
+      await go(ok);
+      expect(inside()).toBe('c');
+    },
+  );
 
   it('K4 holds nobody for long when the clock jumps back', async () => {
     await fail(5);
