@@ -1,12 +1,12 @@
 // A real Apache Kafka broker (KRaft, one node) on free ports: the jars of Maven Central on this machine's Java.
 //
 // Invariants:
-//   K1. The class path is the sorted list of jars: the class data archive is valid for exactly one order.
+//   K1. The class path is the sorted list of jars: the class data archive is valid for exactly one order, and one Java.
 //   K2. A restart finds the same ports and the same data; a later start the same data on ports that are free then.
 //       Nothing is formatted twice.
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { builtOnce } from '../built-once.ts';
 import { aptInstall } from '../apt.ts';
 import { isInstalled, runCommand } from '../run-command.ts';
@@ -64,15 +64,12 @@ const jvmFlags = [
   ...['-Djava.awt.headless=true', '-Djava.net.preferIPv4Stack=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn'],
 ];
 
-async function startBroker(
-  jars: string,
-  { directory, advertisedPort }: StartOptions,
-  guard: Guard,
-): Promise<RunningService> {
+async function startBroker(jars: string, options: StartOptions, guard: Guard): Promise<RunningService> {
+  const { directory, advertisedPort } = options;
   const [client = 0, controller = 0, broker = 0] = await freePorts(3);
   const properties = join(directory, 'server.properties');
   prepareNode(directory, properties, { client, controller, broker, advertised: advertisedPort ?? client }, guard); // (K2)
-  const starter = await brokerStarter(jars);
+  const starter = await brokerStarter(jars, options);
   const start = (): Promise<ServerProcess> =>
     starter.broker({ properties, output: join(directory, 'kafka.out'), port: client });
   let running = await start();
@@ -100,25 +97,45 @@ export interface BrokerStarter {
   }): Promise<ServerProcess>;
 }
 
-export async function brokerStarter(jars: string): Promise<BrokerStarter> {
+export async function brokerStarter(
+  jars: string,
+  { cache, say }: Pick<StartOptions, 'cache' | 'say'>,
+): Promise<BrokerStarter> {
   const classPath = readdirSync(jars)
     .filter((name) => name.endsWith('.jar'))
     .toSorted()
     .map((name) => join(jars, name))
     .join(':'); // (K1)
-  // Written by the first broker that ends in order, used by all later ones: a start takes half the time.
-  const archive = ['-XX:+AutoCreateSharedArchive', `-XX:SharedArchiveFile=${jars}.jsa`];
-  const all = [...jvmFlags, ...((await javaMajor()) >= 19 ? archive : [])];
-  return {
+  const starterWith = (classData: readonly string[]): BrokerStarter => ({
     classPath,
     broker: ({ properties, output, port, flags = [] }) =>
       startServer({
         command: 'java',
-        args: [...all, ...flags, '-cp', classPath, 'kafka.Kafka', properties],
+        args: [...jvmFlags, ...classData, ...flags, '-cp', classPath, 'kafka.Kafka', properties],
         ...{ output, port },
         withinMs: startWithinMs,
       }),
-  };
+  });
+  const name = `${basename(jars)}-classes-of-java-${await javaVersion()}`;
+  const archive = await builtOnce(cache, name, say, (into) => archiveClasses(into, starterWith));
+  return starterWith([`-XX:SharedArchiveFile=${archiveIn(archive)}`]);
+}
+
+const archiveIn = (folder: string): string => join(folder, 'classes.jsa');
+
+/** The classes of a broker as it has loaded them once: a start from them takes half of the processor time. */
+async function archiveClasses(into: string, starterWith: (flags: readonly string[]) => BrokerStarter): Promise<void> {
+  const [client = 0, controller = 0, broker = 0] = await freePorts(3);
+  const properties = join(into, 'server.properties');
+  prepareNode(into, properties, { client, controller, broker, advertised: client }, {});
+  const starter = starterWith([`-XX:ArchiveClassesAtExit=${archiveIn(into)}`]);
+  const running = await starter.broker({ properties, output: join(into, 'kafka.out'), port: client });
+  const about = ['--bootstrap-server', `127.0.0.1:${client}`, '--entity-type', 'users', '--describe'];
+  await runCommand('java', [...jvmFlags, '-cp', starter.classPath, 'kafka.admin.ConfigCommand', ...about], {
+    withinMs: 60_000,
+  });
+  await running.stop('SIGTERM', 120_000);
+  rmSync(join(into, 'log'), { recursive: true });
 }
 
 const scramMechanism = 'SCRAM-SHA-512';
@@ -134,9 +151,9 @@ async function addScramUser(classPath: string, brokers: string, { user, password
   );
 }
 
-async function javaMajor(): Promise<number> {
+async function javaVersion(): Promise<string> {
   const text = await runCommand('sh', ['-c', 'java -version 2>&1'], { withinMs: 20_000 });
-  return Number(/version "(\d+)/.exec(text)?.[1] ?? 0);
+  return /\(build ([\w.+-]+)/.exec(text)?.[1] ?? 'unknown';
 }
 
 interface NodePorts {

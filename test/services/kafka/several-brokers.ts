@@ -51,7 +51,7 @@ export async function startSeveralBrokers(options: SeveralOptions): Promise<Seve
   const jars = await brokerJars(options).catch((error: unknown) => {
     throw new ServerMissing(`no Kafka here: ${(error as Error).message} ${remedy}`);
   });
-  const start = await brokerStarter(jars);
+  const start = await brokerStarter(jars, options);
   const ports = await freePorts(advertisedPorts.length * 3);
   const nodes = advertisedPorts.map((advertised, index) => {
     const [client = 0, inner = 0, controller = 0] = ports.slice(index * 3, index * 3 + 3);
