@@ -1,4 +1,5 @@
 // Steps that most specs begin with: an agent whose model plays a script, a thread, and waiting for a condition.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { patienceMs } from '../patience.ts';
 import type { Answer, Json, Sent } from './standalone-process.ts';
 
@@ -65,13 +66,18 @@ export async function eventsOf(at: System, thread: string): Promise<readonly Jso
   }
 }
 
+const pauseMsMin = 25;
+const pauseMsMax = 250;
+
+/** Looks again after a tenth of the time that it has waited: a look is a request, and the system computes for it. */
 export async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+  const began = Date.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > deadline) throw new Error('it did not come about in time');
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    const waitedMs = Date.now() - began;
+    if (waitedMs > patienceMs) throw new Error('it did not come about in time');
+    await sleep(Math.min(Math.max(pauseMsMin, waitedMs / 10), pauseMsMax));
   }
 }
 
