@@ -21,10 +21,12 @@ declare module 'vitest' {
 interface ClusterWish {
   readonly servers: ServerUrls;
   readonly settings: Readonly<Record<string, string>>;
+  /** Its processes measure their event loops all the time, which is a hundredth of a processor for each. */
+  readonly isWatched: boolean;
 }
 
 export interface SharedCluster extends Pick<Cluster, 'url' | 'key' | 'directory' | 'prefix'> {
-  /** Where its processes report how late their event loops are. */
+  /** Where its processes report how late their event loops are, if it is watched. */
   readonly loops: string;
 }
 
@@ -51,23 +53,25 @@ export async function teardown(): Promise<void> {
 }
 
 /** The cluster with these settings, requested by a spec file. */
-export async function sharedCluster(servers: ServerUrls, settings: ClusterWish['settings']): Promise<SharedCluster> {
-  const wish: ClusterWish = { servers, settings };
+export async function sharedCluster(wish: ClusterWish): Promise<SharedCluster> {
   const answer = await fetch(inject('clusterDoor'), { method: 'POST', body: JSON.stringify(wish) });
   if (!answer.ok) throw new Error(await answer.text());
   return (await answer.json()) as SharedCluster;
 }
 
-function clusterFor({ servers, settings }: ClusterWish): Promise<SharedCluster> {
-  const wished = JSON.stringify(settings);
-  const found = clusters.get(wished) ?? startShared(servers, settings);
+function clusterFor({ servers, settings, isWatched }: ClusterWish): Promise<SharedCluster> {
+  const wished = JSON.stringify([settings, isWatched]);
+  const found = clusters.get(wished) ?? startShared({ servers, settings, isWatched });
   clusters.set(wished, found);
   return found;
 }
 
-async function startShared(servers: ServerUrls, settings: ClusterWish['settings']): Promise<SharedCluster> {
+async function startShared({ servers, settings, isWatched }: ClusterWish): Promise<SharedCluster> {
   const loops = mkdtempSync(join(tmpdir(), 'dormouse-loops-'));
   scratch.push(loops);
-  const { url, key, directory, prefix } = await startCluster(servers, { ...settings, ...watchedFrom(loops) });
+  const { url, key, directory, prefix } = await startCluster(servers, {
+    ...settings,
+    ...(isWatched ? watchedFrom(loops) : {}),
+  });
   return { url, key, directory, prefix, loops };
 }

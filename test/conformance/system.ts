@@ -30,7 +30,7 @@ export async function conformanceSystem(): Promise<ConformanceSystem> {
     const loops = await scratchDirectory();
     return { ...(await startStandalone({ env: { ...settings, ...watchedFrom(loops) } })), loops, prefix: '' };
   }
-  const { url, key, directory, loops, prefix } = await sharedCluster(servers, settings);
+  const { url, key, directory, loops, prefix } = await sharedCluster({ servers, settings, isWatched: true });
   return {
     ...{ url, key, loops, prefix },
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),

@@ -26,7 +26,7 @@ export function startSystem(env: Readonly<Record<string, string>> = {}): Promise
 }
 
 async function tenantOfTheShared(servers: ServerUrls): Promise<System> {
-  const { url, key, directory } = await sharedCluster(servers, ofTheShared);
+  const { url, key, directory } = await sharedCluster({ servers, settings: ofTheShared, isWatched: false });
   const first: System = {
     ...{ url, key },
     request: (method, path, body, sent) => request(url, key, method, path, body, sent),
