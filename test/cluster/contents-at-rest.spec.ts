@@ -1,6 +1,6 @@
 // What the stores of a cluster hold of contents: nothing in the clear, in no document of MongoDB and no key of Redis,
 // also while a completion runs.
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canaryConversation } from '../e2e/contents-at-rest.ts';
 import { eventually, openThread, untilStatus } from '../e2e/conversation.ts';
 import { openStream } from '../e2e/event-stream.ts';
@@ -13,24 +13,26 @@ import { everyDocument, everyRedisValue, topicSettings } from './stored-bytes.ts
 const keptMs = '1209600000';
 
 withServices(['kafka', 'mongo', 'redis'], (urls) => {
+  // Of all three: each has words of its own.
+  let at: Cluster;
+  beforeAll(async () => {
+    at = await startCluster(urls);
+  });
   afterAll(endClusters);
 
-  const stored = async (at: Cluster): Promise<string> =>
+  const stored = async (): Promise<string> =>
     [...(await everyDocument(urls, at)).map(({ text }) => text), await everyRedisValue(urls, at)].join('\n');
 
   describe('contents at rest', () => {
     it('S1 no collection has a content in the clear', async () => {
-      const at = await startCluster(urls);
       const { thread, contents, labels } = await canaryConversation(at, 'cluster');
-      const bytes = await stored(at);
+      const bytes = await stored();
       expect(bytes).toContain(thread); // the search works
       for (const label of labels) expect(bytes).toContain(label);
       expect(contents.filter((word) => bytes.includes(word))).toEqual([]);
-      await at.stop();
     });
 
     it('an erased user is in no collection and no key of Redis; the topics end what they keep', async () => {
-      const at = await startCluster(urls);
       const { thread, contents, labels } = await canaryConversation(at, 'gone');
       const kept = await canaryConversation(at, 'kept');
       const { json, status } = await at.request('POST', '/v1/erasures', { user_id: 'label-gone-user' });
@@ -40,16 +42,14 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
         return erasure.state === 'done' && erasure;
       });
       expect(certificate.stores).toMatchObject({ kafka: expect.stringContaining('until their retention ends') });
-      const bytes = await stored(at);
+      const bytes = await stored();
       for (const there of [thread, ...kept.labels]) expect(bytes).toContain(there); // the search works
       expect([...contents, ...labels].filter((word) => bytes.includes(word))).toEqual([]);
       for (const { topic, settings } of await topicSettings(urls, at))
         expect([topic, settings['retention.ms'], settings['cleanup.policy']]).toEqual([topic, keptMs, 'delete']);
-      await at.stop();
     });
 
     it('H1 what a running completion has said is sealed in Redis, and reaches every watcher', async () => {
-      const at = await startCluster(urls);
       const model = await startChatServer();
       const goOn = Promise.withResolvers<void>();
       model.answers(async (response) => {
@@ -74,7 +74,6 @@ withServices(['kafka', 'mongo', 'redis'], (urls) => {
       await untilStatus(at, thread, 'idle');
       for (const stream of [early, late]) stream.close();
       await model.close();
-      await at.stop();
     });
   });
 });
