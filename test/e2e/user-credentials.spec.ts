@@ -8,7 +8,13 @@ import { driveToolServer, type DrivenToolServer, toolCall } from './driven-tool-
 import { endSystems, startSystem } from './system.ts';
 
 /** A provider whose refresh tokens are good once, each for a user. */
-const provider = { good: new Map<string, string>(), refreshes: 0, asked: [] as URLSearchParams[] };
+const provider = {
+  good: new Map<string, string>(),
+  refreshes: 0,
+  asked: [] as URLSearchParams[],
+  /** Besides, or instead of, what a provider must answer. */
+  oddly: {} as object,
+};
 let at: System;
 let tools: DrivenToolServer;
 let server: Server;
@@ -33,6 +39,7 @@ beforeAll(async () => {
         token_type: 'Bearer',
         expires_in: 3_600,
         refresh_token: following,
+        ...provider.oddly,
       };
       response.end(JSON.stringify(user === undefined ? { error: 'invalid_grant' } : granted));
     });
@@ -69,6 +76,22 @@ describe('a credential of an end user', () => {
     expect((await called(user)).sent).toBe('Bearer token-of-ann');
     expect((await called('bob')).sent).toBeUndefined();
     expect((await called(null)).sent).toBeUndefined();
+  });
+
+  it.each([
+    { token_type: undefined },
+    { expires_in: -1 },
+    { expires_in: 'soon' },
+    { id_token: 'no.token', token_type: undefined },
+  ])('is used also where its provider answers %j: its refresh token is spent', async (odd) => {
+    provider.oddly = odd;
+    const user = `odd-${provider.refreshes}`;
+    provider.good.set(`refresh-of-${user}`, user);
+    await at.request('PUT', pathOf(user), grantOf(`refresh-of-${user}`));
+    const before = provider.refreshes;
+    expect((await called(user)).sent).toBe(`Bearer access-of-${user}`);
+    expect(provider.refreshes).toBe(before + 1);
+    provider.oddly = {};
   });
 
   it('is shown without its value, and deleted', async () => {

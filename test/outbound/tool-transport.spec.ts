@@ -332,6 +332,23 @@ describe('credentials', () => {
     },
   );
 
+  it.each([
+    ['no certificate', 'client', 'client.key.pem'],
+    ['a certificate without its own key', pem('client.pem'), 'server.key.pem'],
+    ['a certificate without a key', pem('client.pem'), 'client.pem'],
+  ])('nothing is sent with %s as a client certificate', async (_what, certificate, key) => {
+    const server = await tlsServer({ cert: pem('server.pem'), key: pem('server.key.pem'), ca: pem('ca.pem') });
+    try {
+      secrets = { certificate, key: pem(key) };
+      const auth = { type: 'mtls', certificateSecret: 'certificate', keySecret: 'key' } as const;
+      expect(await send(toolServer(server.url, { auth }), server.url)).toMatchObject({
+        ...{ sent: false, reached: false, code: 'SECRET_UNUSABLE' },
+      });
+    } finally {
+      await server.close();
+    }
+  });
+
   it('R42 sigv4 covers the very bytes that are sent', async () => {
     const server = await serve((_request, response) => response.end());
     secret = 'AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';

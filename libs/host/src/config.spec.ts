@@ -32,6 +32,17 @@ describe('settings', () => {
     expect(problems[0]).not.toMatch(/canary|Y2Fu/);
   });
 
+  it.each([
+    [{ DORMOUSE_PLATFORM_KEY: 'canary-key', DORMOUSE_BOOTSTRAP_KEY: 'canary-key' }, 'PLATFORM_KEY: must be another'],
+    [{ DORMOUSE_PLATFORM_KEY: 'dtt_canary' }, 'PLATFORM_KEY: must not begin with dtt_'],
+    [{ DORMOUSE_BOOTSTRAP_KEY: 'dtt_canary' }, 'BOOTSTRAP_KEY: must not begin with dtt_'],
+  ])('refuse a key that another credential would be read for: %#', (environment, words) => {
+    const reading = readConfig([], environment);
+    const problems = reading.ok === false ? reading.problems : [];
+    expect(problems).toEqual([expect.stringContaining(`DORMOUSE_${words}`)]);
+    expect(problems[0]).not.toContain('canary');
+  });
+
   it('of a key management may be on this machine without TLS', () => {
     const vault = { DORMOUSE_VAULT_URL: 'http://127.0.0.1:8200', DORMOUSE_VAULT_TOKEN_FILE: '/run/token' };
     const reading = readConfig([], { ...wholeCluster, ...vault, DORMOUSE_MASTER_KEY: 'vault:v1:Y2FuYXJ5IGNhbmFyeQ==' });

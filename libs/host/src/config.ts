@@ -11,7 +11,7 @@ import type { HostedSettings, ProviderEnvironment } from '@dormouse/adapter-mode
 import { mongoUrlProblem } from '@dormouse/adapter-mongo';
 import { redisUrlProblem } from '@dormouse/adapter-redis';
 import type { MetricsPush, OtlpProtocol } from '@dormouse/adapter-telemetry';
-import { parseModelPrices } from '@dormouse/runtime';
+import { parseModelPrices, threadTokenPrefix } from '@dormouse/runtime';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { parseAllowedOrigins } from './http/door/allowed-origins.ts';
@@ -365,6 +365,19 @@ function keyProblems(config: Config): readonly string[] {
   ];
 }
 
+/** A key that is read as another credential opens nothing. (caller K2, K8) */
+function clientKeyProblems({ PLATFORM_KEY: platform, BOOTSTRAP_KEY: bootstrap }: Config): readonly string[] {
+  const given = Object.entries({ PLATFORM_KEY: platform, BOOTSTRAP_KEY: bootstrap });
+  const asToken = given.filter(([, value]) => value?.startsWith(threadTokenPrefix) === true);
+  const isSame = platform !== undefined && platform === bootstrap;
+  return [
+    ...asToken.map(
+      ([name]) => `${prefix}${name}: must not begin with ${threadTokenPrefix}: it would be read as a token`,
+    ),
+    ...(isSame ? [`${prefix}PLATFORM_KEY: must be another key than ${prefix}BOOTSTRAP_KEY`] : []),
+  ];
+}
+
 /** Files that must be set together, for servers whose URL cannot name them. */
 export function tlsFilesOf(config: Config, server: 'KAFKA' | 'REDIS'): TlsFiles {
   return {
@@ -433,6 +446,7 @@ export function readConfig(
       ...tlsProblems(parsed.data),
       ...issuerProblems(parsed.data),
       ...keyProblems(parsed.data),
+      ...clientKeyProblems(parsed.data),
     );
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }

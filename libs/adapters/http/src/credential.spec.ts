@@ -71,6 +71,8 @@ describe('a credential', () => {
   });
 
   it('mtls adds no header: the connection presents it', () => {
-    expect(headersOf({ type: 'mtls', certificateSecret: 'c', keySecret: 'k' }, 'cert', 'key')).toEqual([]);
+    const headers: string[] = [];
+    present({ type: 'mtls', certificate: 'c', key: 'k', id: 'i' }, headers, 'call_1', request, 0);
+    expect(headers).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 // Credentials towards tool servers: request headers made from the secret of the registration. R42
 // Not here: storing secrets. Which origin may receive a credential is decided in tool-transport.ts.
 import { hash } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
 import { Fault, type ToolServerAuth } from '@dormouse/ports';
 import aws4 from 'aws4';
 import { Webhook } from 'standardwebhooks';
@@ -35,7 +36,7 @@ export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: r
     case 'hmac':
       return toHmac(secret);
     case 'mtls':
-      return { type: 'mtls', certificate: secret, key: second, id: hash('sha256', secret) };
+      return toClientCertificate(secret, second);
     case 'sigv4':
       return { type: 'sigv4', region: auth.region, service: auth.service, keys: toAccessKeys(secret) };
   }
@@ -43,6 +44,16 @@ export function toCredential(auth: ToolServerAuth, [secret = '', second = '']: r
 
 /** Whether a header can carry a text: without this a line break at its end would fail every request at the socket. */
 export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+
+/** Judged as the connection would, which fails like one to a server that is away. */
+function toClientCertificate(certificate: string, key: string): Credential {
+  try {
+    createSecureContext({ cert: certificate, key });
+  } catch {
+    throw new Fault('SECRET_UNUSABLE', 'a client certificate and its key must be PEM, and belong together');
+  }
+  return { type: 'mtls', certificate, key, id: hash('sha256', certificate) };
+}
 
 /** `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, optionally followed by another colon and a session token. */
 function toAccessKeys(secret: string): AccessKeys {

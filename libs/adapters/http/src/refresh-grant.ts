@@ -4,6 +4,8 @@
 //   R1. Nothing is followed and nothing is kept: one request to the token endpoint, which has its own time limit.
 //   R2. A provider that answers that the grant or the client is not good refuses; any other failure may pass.
 //   R3. What the provider says is not repeated in a fault.
+//   R4. An access token is taken also where what stands beside it is missing or no value of its kind: the refresh token
+//       was good once.
 import { Fault, type TenantId } from '@dormouse/ports';
 import * as oauth from 'oauth4webapi';
 import type { GuardedFetch } from './guarded-fetch.ts';
@@ -46,7 +48,7 @@ export function createRefreshGrant(
       const { access_token: accessToken, ...rest } = await oauth.processRefreshTokenResponse(
         server,
         client,
-        Response.json(withoutIdToken(body)),
+        Response.json(essential(body)),
       );
       return { accessToken, refreshToken: rest.refresh_token ?? null, expiresInS: rest.expires_in ?? null };
     } catch (error) {
@@ -59,9 +61,10 @@ export function createRefreshGrant(
 const memberOf = (body: unknown, name: string): unknown =>
   typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
 
-/** An identity token is of no use here, and its issuer is not known. */
-function withoutIdToken(body: unknown): unknown {
+/** Without an identity token, which is of no use here and whose issuer is not known; the rest as it should be. (R4) */
+function essential(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
-  const { id_token: _, ...rest } = body as Readonly<Record<string, unknown>>;
-  return rest;
+  const { id_token: _, token_type: type, expires_in: seconds, ...rest } = body as Readonly<Record<string, unknown>>;
+  const isTime = Number.isFinite(Number(seconds)) && Number(seconds) >= 0 && seconds !== null && seconds !== '';
+  return { ...rest, token_type: typeof type === 'string' ? type : 'bearer', ...(isTime && { expires_in: seconds }) };
 }
