@@ -17,15 +17,7 @@
 //       may be rewritten by another process: there the store is asked each time.
 //   L5. A commit costs one sealing; a thread that is active here costs no read.
 import { ThreadMap } from '@dormouse/collections';
-import type {
-  Append,
-  AppendAnswer,
-  Commit,
-  PlacedCommit,
-  TenantLog,
-  ThreadLog,
-  TenantId,
-} from '@dormouse/ports';
+import type { Append, AppendAnswer, Commit, PlacedCommit, TenantLog, ThreadLog, TenantId } from '@dormouse/ports';
 import { chainHash, openCommit } from '../log/envelope.ts';
 import type { FamilyKeyring, OpenKey } from './family-keyring.ts';
 import { familyOfFirst, type ThreadFamily } from './thread-family.ts';
