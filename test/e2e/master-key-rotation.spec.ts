@@ -119,6 +119,7 @@ describe('a data directory', () => {
     const key = await readFile(path, 'utf8');
     await (other === null ? rm(path) : writeFile(path, other));
     await expect(startStandalone({ dataDir: own })).rejects.toThrow('MASTER_KEY_WRONG');
+    expect(await readFile(path, 'utf8').catch(() => null)).toBe(other); // no new key is left there
     await writeFile(path, key);
     const last = await startStandalone({ dataDir: own });
     expect((await last.request('GET', `/v1/threads/${kept}/events`)).status).toBe(200);

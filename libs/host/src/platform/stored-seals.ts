@@ -34,7 +34,7 @@ export async function refuseOtherKeys(stores: SealedStores, sealer: Pick<Sealer,
   if (isSealed)
     throw new Fault(
       'MASTER_KEY_WRONG',
-      'The file master-key is not that of this data directory: nothing that is sealed in it opens. Restore the file from a backup of the directory.',
+      'The file master-key is lost, or is not that of this data directory: nothing that is sealed in it opens. Restore the file from a backup of the directory.',
     );
 }
 

@@ -4,6 +4,8 @@
 //   P1. Every store and bus of one process comes from one topology; there is no mixture.
 //   P2. In a cluster only `setup` makes topics and indexes; every other process refuses to run without them, and with
 //       those of another installation.
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { type KafkaBus, type KafkaOptions, openKafka } from '@dormouse/adapter-kafka';
 import {
   type InstallationRecord,
@@ -21,7 +23,7 @@ import { openClockOffset } from './clock-offset.ts';
 import { checkInstallation, claimInstallation, refuseOthers } from './installation.ts';
 import type { KeyRing } from './key-ring.ts';
 import { openProcessKeys, type ProcessKeys } from './kms/key-management.ts';
-import { openKeyFile, openKeySetting } from './kms/opened-keys.ts';
+import { keyFileOf, openKeyFile, openKeySetting } from './kms/opened-keys.ts';
 import type { ProcessClock } from './process-clock.ts';
 import { sealKeysOf } from './seal-keys.ts';
 import { createSealer } from './sealer.ts';
@@ -100,9 +102,12 @@ async function openStandalone(
   const stores = await openSqlite({ directory: config.DATA_DIR, clock, metrics });
   try {
     await clock.goOnFrom(openClockOffset(config.DATA_DIR)); // under the lock of the directory
+    const keyFile = keyFileOf(config.DATA_DIR);
+    const isNew = !existsSync(keyFile);
     const keys = await openProcessKeys(config, logger, (kms) => openKeyFile(config.DATA_DIR, kms));
     await refuseOtherKeys(stores, createSealer(sealKeysOf(keys.ring, clock))).catch(async (failure: unknown) => {
       await keys.close();
+      if (isNew) await rm(keyFile, { force: true }); // it has sealed nothing
       throw failure;
     });
     return {

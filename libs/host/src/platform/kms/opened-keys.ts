@@ -22,9 +22,11 @@ export interface OpenedKeys {
 const masterKeyBytes = 32;
 const nameInDirectory = 'master-key';
 
+export const keyFileOf = (dataDir: string): string => join(dataDir, nameInDirectory);
+
 /** The master keys of a data directory; the first one is made there. @throws Fault DATABASE_CORRUPT, KMS_REFUSED, … */
 export async function openKeyFile(dataDir: string, kms: KeyManagement): Promise<OpenedKeys> {
-  const path = join(dataDir, nameInDirectory);
+  const path = keyFileOf(dataDir);
   const text = await readOrCreate(path, () => kms.wrap(randomBytes(masterKeyBytes))); // (O1)
   const written = readMasterKeys(text);
   const opened = typeof written === 'string' ? [] : await openAll(written, kms, `The file ${path}`);
