@@ -93,6 +93,7 @@ export {
 } from './callback-gateway/callback-token.ts';
 export {
   createResealing,
+  everySealed,
   placeOfCredentials,
   placeOfFamilyKeys,
   placeOfSecrets,
@@ -100,6 +101,7 @@ export {
   placeOfWebhooks,
   type Reseal,
 } from './secrets/resealing.ts';
+export { unsealed } from './secrets/unsealed.ts';
 export { createUserTokens } from './secrets/user-tokens.ts';
 export { createNotifier, type NotifierDeps } from './notifier/notifier.ts';
 export { defaultDispatcherSettings, type DispatcherSettings } from './tool-dispatcher/settings.ts';

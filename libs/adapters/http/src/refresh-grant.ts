@@ -65,6 +65,6 @@ const memberOf = (body: unknown, name: string): unknown =>
 function essential(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;
   const { id_token: _, token_type: type, expires_in: seconds, ...rest } = body as Readonly<Record<string, unknown>>;
-  const isTime = Number.isFinite(Number(seconds)) && Number(seconds) >= 0 && seconds !== null && seconds !== '';
+  const isTime = /^\d+(\.\d+)?$/.test(String(seconds));
   return { ...rest, token_type: typeof type === 'string' ? type : 'bearer', ...(isTime && { expires_in: seconds }) };
 }

@@ -3,7 +3,7 @@
 export interface ContentCipher {
   /** The bytes of a random key. */
   newKey(): Uint8Array;
-  /** Made once for a key that is used often: a key that is made ready for each use costs six times the sealing. */
+  /** Made once for a key that is used often: a sealing whose key is made ready for it costs three times as much. */
   withKey(bytes: Uint8Array): ContentKey;
 }
 

@@ -45,7 +45,7 @@ export interface SealedValue {
   readonly owner: SealOwner;
   readonly sealed: string;
   /** Stores another text in its place; false when the value has changed since. (R1) */
-  replace(sealed: string): Promise<boolean>;
+  readonly replace: (sealed: string) => Promise<boolean>;
 }
 
 export interface ResealingReport {
@@ -62,32 +62,37 @@ export type Reseal = (withinMs: number) => Promise<ResealingReport>;
 const tenantsAtOnce = 200;
 
 export function createResealing({ tenants, sealer, clock, places }: ResealingPorts): Reseal {
-  async function* everyTenant(): AsyncGenerator<TenantId> {
-    yield localTenant; // an installation of before tenants has no record of it
-    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-      const page: Awaited<ReturnType<Tenants['list']>> = await tenants.list({ limit: tenantsAtOnce, cursor });
-      for (const { id } of page.data) if (id !== localTenant) yield id;
-      cursor = page.nextCursor;
-    }
-  }
-
   return async (withinMs) => {
     const until = clock.now() + withinMs;
     const unreadable: SealOwner[] = [];
     let [resealed, changed] = [0, 0];
-    for await (const tenant of everyTenant()) {
-      for (const place of places)
-        for await (const value of place.list(tenant)) {
-          const text = unsealed(sealer, value.owner, value.sealed); // (R3) also of one that names no key
-          if (text === null) unreadable.push(value.owner);
-          if (text === null || sealer.isInUse(value.sealed)) continue; // (R2)
-          if (clock.now() >= until) return { resealed, unreadable, isDone: false };
-          if (await value.replace(sealer.seal(value.owner, text))) resealed += 1;
-          else changed += 1; // by an administrator, or by another pass
-        }
+    for await (const { owner, sealed, replace } of everySealed(tenants, places)) {
+      const text = unsealed(sealer, owner, sealed); // (R3) also of one that names no key
+      if (text === null) unreadable.push(owner);
+      if (text === null || sealer.isInUse(sealed)) continue; // (R2)
+      if (clock.now() >= until) return { resealed, unreadable, isDone: false };
+      if (await replace(sealer.seal(owner, text))) resealed += 1;
+      else changed += 1; // by an administrator, or by another pass
     }
     return { resealed, unreadable, isDone: changed === 0 && unreadable.length === 0 };
   };
+}
+
+/** What the installation keeps sealed in these places, tenant by tenant. @throws Fault */
+export async function* everySealed(
+  tenants: Pick<Tenants, 'list'>,
+  places: readonly SealedPlace[],
+): AsyncGenerator<SealedValue> {
+  for await (const tenant of everyTenant(tenants)) for (const place of places) yield* place.list(tenant);
+}
+
+async function* everyTenant(tenants: Pick<Tenants, 'list'>): AsyncGenerator<TenantId> {
+  yield localTenant; // an installation of before tenants has no record of it
+  for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+    const page: Awaited<ReturnType<Tenants['list']>> = await tenants.list({ limit: tenantsAtOnce, cursor });
+    for (const { id } of page.data) if (id !== localTenant) yield id;
+    cursor = page.nextCursor;
+  }
 }
 
 export const placeOfSecrets = (secrets: Pick<Secrets, 'list' | 'replace'>): SealedPlace => ({
