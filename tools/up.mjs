@@ -14,8 +14,9 @@
 // U4  The command never outlives npm.
 // U5  The machine's own Node is taken when it is new enough, the bundled one otherwise. Each is asked for its version
 //     once: a bundled Node that cannot run here (another libc) is not taken.
-// U6  The console is built by its Nx target, whose results all clones share, beside the compiler. Nx is not even asked
-//     while the names, sizes and times of the console's sources are those of its last build.
+// U6  A build is bundling (tools/bundle.mjs), which takes a second: types are checked by `npm run check` and `npm test`. The
+//     console is built beside it by its Nx target, whose results all clones share. Nx is not even asked while the names,
+//     sizes and times of the console's sources are those of its last build.
 // U7  An installation, a build of more than a second and the start after them have one line each. What Nx prints appears
 //     only when it fails.
 import { spawn, spawnSync } from 'node:child_process';
@@ -103,11 +104,11 @@ function unlinkOwnNode() {
   for (const suffix of ['', '.cmd', '.ps1']) rmSync(join(modules, '.bin', `node${suffix}`), { force: true });
 }
 
-/** The compiler finds by itself what changed. */
+/** (U6) */
 async function build() {
-  const notice = setTimeout(() => sayPhase('compiling: a minute or two the first time'), buildNoticeMs); // (U7)
-  const compiler = script('typescript/bin/tsc', '-b');
-  const [status, consoleStatus] = await Promise.all([compiler, buildConsole()]);
+  const notice = setTimeout(() => sayPhase('building: half a minute the first time'), buildNoticeMs); // (U7)
+  const bundles = script(join(root, 'tools', 'bundle.mjs'));
+  const [status, consoleStatus] = await Promise.all([bundles, buildConsole()]);
   clearTimeout(notice);
   const failed = status || consoleStatus;
   if (failed !== 0) fail('the build failed (above). Nothing was started.', failed);
@@ -137,13 +138,13 @@ function stateOf(folder) {
   });
 }
 
-/** Runs a script of a dependency; resolves with its exit code. */
-function script(file, ...flags) {
-  const child = spawn(nodeToUse(), [join(modules, file), ...flags], { cwd: root, stdio: ['ignore', 2, 2] });
+/** Runs a script of ours; resolves with its exit code. */
+function script(file) {
+  const child = spawn(nodeToUse(), [file], { cwd: root, stdio: ['ignore', 2, 2] });
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }
 
-/** The same, and what the script prints appears only when it fails. (U7) */
+/** The same of a dependency's script, and what it prints appears only when it fails. (U7) */
 function quietScript(file, ...flags) {
   const child = spawn(nodeToUse(), [join(modules, file), ...flags], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   const printed = [];

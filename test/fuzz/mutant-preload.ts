@@ -11,9 +11,9 @@ if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
 
 registerHooks({
   load(url, context, next) {
-    if (!url.endsWith(`/dist/${mutant.file}`)) return next(url, context);
+    if (!url.endsWith(`/libs/${mutant.library}/dist/index.js`)) return next(url, context);
     const text = readFileSync(fileURLToPath(url), 'utf8');
-    if (!text.includes(mutant.whole)) throw new Error(`${mutant.file} has no ${mutant.whole} to break`);
+    if (text.split(mutant.whole).length !== 2) throw new Error(`${mutant.library} has not once: ${mutant.whole}`);
     return { format: 'module', shortCircuit: true, source: text.replace(mutant.whole, mutant.broken) };
   },
 });

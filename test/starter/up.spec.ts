@@ -1,4 +1,4 @@
-// tools/up.mjs in a project of its own: an empty lock, a compiler that prints that it ran, a command that records its
+// tools/up.mjs in a project of its own: an empty lock, a build that prints that it ran, a command that records its
 // signals.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -60,12 +60,12 @@ describe('the first run', () => {
 describe('the build', () => {
   beforeEach(() => {
     up('start', '--', 'node', '-e', '0');
-    compilerThat(`console.error('compiled', ...process.argv.slice(2))`);
+    buildThat(`console.error('built', ...process.argv.slice(2))`);
   });
 
   it('comes before the command, and is not done without being asked for', () => {
     const ran = up('start', '--build', '--', 'node', '-e', 'console.error("started")');
-    expect(ran).toMatchObject({ status: 0, stdout: '', stderr: 'compiled -b\nstarted\n' });
+    expect(ran).toMatchObject({ status: 0, stdout: '', stderr: 'built\nstarted\n' });
     expect(up('start', '--', 'node', '-e', '0').stderr).toBe('');
   });
 
@@ -101,13 +101,13 @@ describe('the build', () => {
   });
 
   it('says what it does when it takes longer, and when it is done', () => {
-    compilerThat('setTimeout(() => {}, 2_500)');
+    buildThat('setTimeout(() => {}, 2_500)');
     const { stderr } = up('start', '--build', '--', 'node', '-e', 'console.error("started")');
-    expect(stderr).toMatch(/^dormouse start: compiling: .*\ndormouse start: starting\nstarted\n$/);
+    expect(stderr).toMatch(/^dormouse start: building: .*\ndormouse start: starting\nstarted\n$/);
   });
 
   it('starts nothing when it fails', () => {
-    compilerThat('process.exit(2)');
+    buildThat('process.exit(2)');
     const ran = up('start', '--build', '--', 'node', '-e', 'console.log("started")');
     expect(ran).toMatchObject({ status: 2, stdout: '' });
   });
@@ -244,9 +244,8 @@ function program(path: string, script: string): void {
   writeFileSync(join(project, path), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 }
 
-function compilerThat(does: string): void {
-  mkdirSync(join(project, 'node_modules/typescript/bin'), { recursive: true });
-  write('node_modules/typescript/bin/tsc', does);
+function buildThat(does: string): void {
+  write('tools/bundle.mjs', does);
 }
 
 function writeLock(version: string): void {

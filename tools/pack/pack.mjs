@@ -1,4 +1,4 @@
-// `npm run pack`: the packages that others install, as tarballs in dist/packages/. Plain JavaScript, after a build.
+// `npm run pack`: the packages that others install, as tarballs in dist/packages/. Plain JavaScript.
 //
 // P1  A tarball needs no other package of this repository: those that it uses are bundled, code and types.
 // P2  The names are those of the package.json files; the scope is written there and nowhere else.
@@ -29,9 +29,16 @@ const packages = [
 ];
 
 const own = ownPackages();
+declare();
 for (const folder of [output, unpacked]) rmSync(folder, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 for (const each of packages) console.log(await pack(each));
+
+/** The declarations that (P1) copies. */
+function declare() {
+  const ran = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b'], { stdio: 'inherit' });
+  if (ran.status !== 0) throw new Error('tsc -b failed (above)');
+}
 
 async function pack({ folder, platform, bundlesAll = false, types = {}, copies = [] }) {
   const manifest = manifestOf(folder);

@@ -6,7 +6,7 @@
 import type { Worker } from 'node:worker_threads';
 import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf } from '../file/sqlite-failure.ts';
-import { startThread } from '../file/start-thread.ts';
+import { startWorker } from '../file/start-worker.ts';
 
 export interface Checkpointer {
   start(): void;
@@ -31,7 +31,7 @@ export function createCheckpointer(setup: CheckpointSetup): Checkpointer {
   }
 
   function begin(): void {
-    const thread: Worker = startThread('checkpoint', setup);
+    const thread: Worker = startWorker('checkpoint', setup);
     thread.on('error', lost);
     ended = new Promise((resolve) => void thread.on('exit', () => resolve()));
   }

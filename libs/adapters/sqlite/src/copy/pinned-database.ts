@@ -10,8 +10,8 @@ import { open } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { corrupt, faultOf } from '../file/fault-of.ts';
 import { failureOf } from '../file/sqlite-failure.ts';
-import { startThread } from '../file/start-thread.ts';
-import type { CopyVerdict } from './copy-thread.ts';
+import { startWorker } from '../file/start-worker.ts';
+import type { CopyVerdict } from './copy-worker.ts';
 
 export interface PinnedDatabase {
   /** Size of the copy. */
@@ -58,7 +58,7 @@ export function pinDatabase(file: string): PinnedDatabase {
 
 /** (B2) */
 async function checked(file: string): Promise<void> {
-  const thread = startThread('copy', { file });
+  const thread = startWorker('copy', { file });
   const [{ problem }] = (await once(thread, 'message')) as [CopyVerdict];
   if (problem !== null) throw corrupt(`Its copy is not in order (${problem})`);
 }

@@ -1,4 +1,4 @@
-// Callers that wait for the writer's answers, in the order of their operations. (writer-thread W1)
+// Callers that wait for the writer's answers, in the order of their operations. (writer-worker W1)
 import { faultOf } from '../file/fault-of.ts';
 import type { WriteAnswer } from './write-operation.ts';
 

@@ -19,7 +19,7 @@ import { lineBytes } from '../checkpoint/checkpoint-line.ts';
 import { createCheckpointer } from '../checkpoint/checkpointer.ts';
 import { unavailable } from '../file/fault-of.ts';
 import { createWriteQueue, type Urgency, type WriteQueueOptions } from './write-queue.ts';
-import { startThread } from '../file/start-thread.ts';
+import { startWorker } from '../file/start-worker.ts';
 import type {
   AppendRow,
   Row,
@@ -79,7 +79,7 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
   const line = new SharedArrayBuffer(lineBytes);
   const { port1: port, port2 } = new MessageChannel();
   const { file, walFramesMax, pagesMax } = options;
-  const writer = startThread(
+  const writer = startWorker(
     'writer',
     { file, signal: memory, counters, port: port2, line, walFramesMax, pagesMax } satisfies WriterSetup,
     [port2],
