@@ -40,7 +40,7 @@ export async function serve(options: ServeOptions): Promise<ToolServer> {
       send(response, { status: 500 });
     });
   });
-  http.once('close', boundUnfinishedRequests(http, opened.limits.unfinishedPerPeerMax));
+  boundUnfinishedRequests(http, opened.limits.unfinishedPerPeerMax);
   try {
     await start(opened, options, http);
     return remember(opened);

@@ -24,13 +24,26 @@ interface Connection {
   response: ServerResponse | null;
 }
 
-/** Watches all connections of a server. The returned function stops it. */
-export function boundUnfinishedRequests(http: Server, perPeerMax: number): () => void {
+/** Watches all connections of a server. There is no timer while all of them together are within a peer's bound. */
+export function boundUnfinishedRequests(http: Server, perPeerMax: number): void {
   const connections = new Map<Socket, Connection>();
+  let timer: NodeJS.Timeout | null = null;
+  const sweepOnlyMany = (): void => {
+    if (connections.size > perPeerMax) {
+      timer ??= setInterval(sweep, sweepEveryMs).unref();
+    } else if (timer !== null) {
+      clearInterval(timer);
+      timer = null;
+    }
+  };
   http.on('connection', (socket: Socket) => {
     const peer = socket.remoteAddress ?? '';
     connections.set(socket, { socket, peer, since: performance.now(), mark: 0, request: null, response: null });
-    socket.once('close', () => connections.delete(socket));
+    socket.once('close', () => {
+      connections.delete(socket);
+      sweepOnlyMany();
+    });
+    sweepOnlyMany();
   });
   http.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = connections.get(request.socket);
@@ -48,8 +61,6 @@ export function boundUnfinishedRequests(http: Server, perPeerMax: number): () =>
         socket.destroySoon();
       }
   };
-  const timer = setInterval(sweep, sweepEveryMs).unref();
-  return () => clearInterval(timer);
 }
 
 function rest(connection: Connection): void {

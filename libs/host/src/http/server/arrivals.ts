@@ -145,9 +145,23 @@ interface Connection {
 export function boundPeers(server: Server, unfinishedMax: number | null, end: (socket: Socket) => void): void {
   if (unfinishedMax === null) return;
   const connections = new Map<Socket, Connection>();
+  let looking: NodeJS.Timeout | null = null;
+  /** There is no timer while all connections together are within the bound. */
+  const lookOnlyAtMany = (): void => {
+    if (connections.size > unfinishedMax) {
+      looking ??= setInterval(look, lookEveryMs).unref();
+    } else if (looking !== null) {
+      clearInterval(looking);
+      looking = null;
+    }
+  };
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { since: null, request: null, bytesBefore: 0 });
-    socket.once('close', () => connections.delete(socket));
+    socket.once('close', () => {
+      connections.delete(socket);
+      lookOnlyAtMany();
+    });
+    lookOnlyAtMany();
   });
   server.on('request', (request) => {
     const connection = connections.get(request.socket);
@@ -156,11 +170,8 @@ export function boundPeers(server: Server, unfinishedMax: number | null, end: (s
     connection.request = request;
   });
   const look = (): void => {
-    if (connections.size <= unfinishedMax) return;
     for (const socket of beyond(connections, unfinishedMax)) end(socket);
   };
-  const looking = setInterval(look, lookEveryMs).unref();
-  server.once('close', () => clearInterval(looking));
 }
 
 /** The newest unfinished requests beyond the bound of their peer. */
