@@ -1,12 +1,13 @@
 // What a Node process shows of itself: the delay of its event loop, garbage collections, memory, free disk.
 //
-// Invariant:
+// Invariants:
 //   N1. Reading shows a window: a delay is seen for at least `windowMs`, however many readers there are.
+//   N2. The delay is measured from the first reading on: a process whose metrics are not read has no timer for them.
 import type { Metrics } from '@dormouse/ports';
 import { statfs } from 'node:fs/promises';
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 
-/** The monitor's timer wakes the process: at 20 ms it took 0.2 % of a core while every thread slept, now 0.04 %. */
+/** The monitor's timer wakes the process: at 20 ms it takes 0.2 % of a core while every thread sleeps, at this 0.04 %. */
 const resolutionMs = 100;
 const windowMs = 10_000;
 const nanosecondsPerSecond = 1_000_000_000;
@@ -14,10 +15,10 @@ const nanosecondsPerSecond = 1_000_000_000;
 /** Measures until the returned function is called. `directory`: whose disk is looked at. */
 export function measureProcess(metrics: Metrics, directory: string): () => void {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
-  delay.enable();
   let windowFrom = performance.now();
   let lastWindow = 0;
   metrics.gauge('dormouse_event_loop_delay_seconds', (report) => {
+    delay.enable(); // (N2)
     const present = delay.count === 0 ? 0 : lateness(delay.percentile(99));
     report(Math.max(present, lastWindow)); // (N1)
     if (performance.now() - windowFrom < windowMs) return;
