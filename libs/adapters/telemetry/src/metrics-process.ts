@@ -7,7 +7,7 @@ import type { Metrics } from '@dormouse/ports';
 import { statfs } from 'node:fs/promises';
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 
-/** The monitor's timer wakes the process: at 20 ms it takes 0.2 % of a core while every thread sleeps, at this 0.04 %. */
+/** The monitor's timer wakes the process: at 20 ms it takes 0.2 % of a core while every thread sleeps, here 0.04 %. */
 const resolutionMs = 100;
 const windowMs = 10_000;
 const nanosecondsPerSecond = 1_000_000_000;
