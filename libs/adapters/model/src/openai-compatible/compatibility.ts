@@ -1,7 +1,7 @@
 // Where endpoints that call themselves OpenAI-compatible differ. `parameters.compatibility` describes one endpoint, so
 // that each of them works by configuration alone; every other parameter is sent to the endpoint unchanged.
 import { z } from 'zod';
-import type { SettingProblem } from './script.ts';
+import type { SettingProblem } from '../scripted/script.ts';
 
 const compatibility = z.strictObject({
   /** Whether the endpoint streams. An answer in one piece is always read; some endpoints must also be asked for it. */

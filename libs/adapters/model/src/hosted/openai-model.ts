@@ -5,12 +5,12 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelPart, ModelRequest } from '@dormouse/ports';
-import { type Asking, askProvider } from './ask-provider.ts';
-import { standardCompatibility } from './compatibility.ts';
+import { type Asking, askProvider } from '../provider/ask-provider.ts';
+import { standardCompatibility } from '../openai-compatible/compatibility.ts';
 import { splitParameters } from './hosted-parameters.ts';
 import { baseUrlOf, hostedKey, keyHeaders } from './hosted-providers.ts';
-import type { ModelDependencies } from './model-dependencies.ts';
-import { keptModel } from './provider-models.ts';
+import type { ModelDependencies } from '../model-dependencies.ts';
+import { keptModel } from '../provider/provider-models.ts';
 
 export const openAiApis = ['responses', 'chat'] as const;
 

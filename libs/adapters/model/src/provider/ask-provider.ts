@@ -8,8 +8,8 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { ModelFault, type ModelPart, type ModelRequest, type ToolDefinition } from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
-import type { Compatibility } from './compatibility.ts';
-import type { ModelDependencies } from './model-dependencies.ts';
+import type { Compatibility } from '../openai-compatible/compatibility.ts';
+import type { ModelDependencies } from '../model-dependencies.ts';
 import { callIds } from './provider-call-ids.ts';
 import { toModelFault } from './provider-fault.ts';
 import { modelParts } from './provider-parts.ts';

@@ -8,12 +8,12 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { ModelPart, ModelRequest } from '@dormouse/ports';
 import type { ModelMessage } from '@dormouse/thread';
-import { type Asking, askProvider } from './ask-provider.ts';
-import { standardCompatibility } from './compatibility.ts';
+import { type Asking, askProvider } from '../provider/ask-provider.ts';
+import { standardCompatibility } from '../openai-compatible/compatibility.ts';
 import { type SplitParameters, splitParameters } from './hosted-parameters.ts';
 import { baseUrlOf, hostedKey, keyHeaders } from './hosted-providers.ts';
-import type { ModelDependencies } from './model-dependencies.ts';
-import { keptModel } from './provider-models.ts';
+import type { ModelDependencies } from '../model-dependencies.ts';
+import { keptModel } from '../provider/provider-models.ts';
 
 export const completeAnthropic = (dependencies: ModelDependencies, request: ModelRequest): AsyncIterable<ModelPart> =>
   askProvider(dependencies, request, () => opened(dependencies, request));

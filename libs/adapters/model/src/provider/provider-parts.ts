@@ -7,7 +7,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import { type CompletionDetails, type ModelPart, ModelFault } from '@dormouse/ports';
 import { type FinishReason, unreachable, type Usage } from '@dormouse/thread';
-import { approximateTokens } from './approximate-tokens.ts';
+import { approximateTokens } from '../approximate-tokens.ts';
 import { streamFault } from './provider-fault.ts';
 import type { CallIds } from './provider-call-ids.ts';
 import type { ToolNames } from './provider-tool-names.ts';

@@ -1,7 +1,7 @@
 // How fast the demo model answers: `parameters.pace_ms` is the time before each piece of its answer. Without it the
 // whole answer comes at once; with it, even with 0, the model is asked like that of a provider, off the thread's lane.
 import type { Clock, ModelConfig, ModelPart, ModelRequest } from '@dormouse/ports';
-import type { SettingProblem } from './script.ts';
+import type { SettingProblem } from '../scripted/script.ts';
 
 const paceMsMax = 60_000;
 

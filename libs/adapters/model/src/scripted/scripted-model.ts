@@ -6,9 +6,9 @@
 import type { Clock, ModelPart, ModelRequest } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
 import { type ModelMessage, plainText, unreachable } from '@dormouse/thread';
-import { approximateTokens } from './approximate-tokens.ts';
+import { approximateTokens } from '../approximate-tokens.ts';
 import { parseScript, type ScriptStep } from './script.ts';
-import { isRetryableStatus } from './provider-fault.ts';
+import { isRetryableStatus } from '../provider/provider-fault.ts';
 
 export async function* completeScripted(
   dependencies: { readonly clock: Clock },

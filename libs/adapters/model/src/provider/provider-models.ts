@@ -8,7 +8,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { type BoundedMap, createBoundedMap } from '@dormouse/collections';
 import type { ModelRequest } from '@dormouse/ports';
-import { streamingFetch } from './whole-answer.ts';
+import { streamingFetch } from '../openai-compatible/whole-answer.ts';
 
 /** All that distinguishes one object for a compatible endpoint from another. */
 export interface CompatibleModel {

@@ -4,10 +4,10 @@
 //   O2. The value of a parameter is sent; null leaves a field out. Model, messages, tools and `stream` are set by the
 //       runtime. (provider-models.ts)
 import type { ModelPart, ModelRequest } from '@dormouse/ports';
-import { type Asking, askProvider, misconfigured, namedKey } from './ask-provider.ts';
+import { type Asking, askProvider, misconfigured, namedKey } from '../provider/ask-provider.ts';
 import { type Compatibility, parseCompatibility } from './compatibility.ts';
-import type { ModelDependencies } from './model-dependencies.ts';
-import { compatibleModel } from './provider-models.ts';
+import type { ModelDependencies } from '../model-dependencies.ts';
+import { compatibleModel } from '../provider/provider-models.ts';
 
 export const completeOpenAiCompatible = (
   dependencies: ModelDependencies,

@@ -10,7 +10,7 @@
 import type { ModelPart, ModelRequest, ToolDefinition } from '@dormouse/ports';
 import { isBuiltInToolName } from '@dormouse/protocol';
 import { type ModelMessage, type ModelToolResult, plainText } from '@dormouse/thread';
-import { approximateTokens } from './approximate-tokens.ts';
+import { approximateTokens } from '../approximate-tokens.ts';
 import { sentenceFor } from './demo-answer.ts';
 import { chooseCalls, type DemoCall } from './demo-calls.ts';
 

@@ -22,7 +22,7 @@ import {
   type TextReference,
   unreachable,
 } from '@dormouse/thread';
-import type { Compatibility } from './compatibility.ts';
+import type { Compatibility } from '../openai-compatible/compatibility.ts';
 import type { CallIds } from './provider-call-ids.ts';
 import type { ToolNames } from './provider-tool-names.ts';
 

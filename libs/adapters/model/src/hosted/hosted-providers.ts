@@ -5,8 +5,8 @@
 //       only: the one of the environment, else the provider's own.
 //   H2. An agent that names no secret uses the secret that is named like its provider, else the environment's key.
 import type { ModelConfig, ModelRequest } from '@dormouse/ports';
-import { misconfigured, namedKey } from './ask-provider.ts';
-import type { HostedProvider, ModelDependencies, ProviderEnvironment } from './model-dependencies.ts';
+import { misconfigured, namedKey } from '../provider/ask-provider.ts';
+import type { HostedProvider, ModelDependencies, ProviderEnvironment } from '../model-dependencies.ts';
 
 const ownBaseUrls: Readonly<Record<HostedProvider, string>> = {
   openai: 'https://api.openai.com/v1',
