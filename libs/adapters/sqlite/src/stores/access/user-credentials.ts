@@ -1,7 +1,7 @@
 // Credentials of end users for tool servers. Port: ports/user-credentials.ts.
 import type { UserCredential, UserCredentials } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
-import { documentOf, type DocumentRow } from '../document.ts';
+import { documentOf, type DocumentRow } from '../registry/document.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const upsert =

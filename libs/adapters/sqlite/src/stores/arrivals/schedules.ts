@@ -2,7 +2,7 @@
 import type { Schedules, TenantSchedule } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { documentOf, type DocumentRow, pageByName } from '../document.ts';
+import { documentOf, type DocumentRow, pageByName } from '../registry/document.ts';
 
 const insert =
   'INSERT INTO schedules (tenant, name, schedule_id, look_at, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';

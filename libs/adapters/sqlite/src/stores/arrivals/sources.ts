@@ -2,7 +2,7 @@
 import type { Deliveries, Delivery, Source, Sources, TenantId } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { documentOf, pageByName } from '../document.ts';
+import { documentOf, pageByName } from '../registry/document.ts';
 
 const insert =
   'INSERT INTO sources (tenant, name, source_id, token_sha256, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';

@@ -10,7 +10,7 @@ import {
 } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { documentOf, type DocumentRow } from '../document.ts';
+import { documentOf, type DocumentRow } from '../registry/document.ts';
 
 const insert = 'INSERT INTO webhooks (tenant, id, document) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 const select = 'SELECT document FROM webhooks WHERE tenant = ? AND id = ?';

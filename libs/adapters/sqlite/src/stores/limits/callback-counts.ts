@@ -1,7 +1,7 @@
 // Callbacks without an effect, by call and reporter. Port: ports/stores/callback-counts.ts.
 import type { CallbackCounts } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { Reader } from '../../file/database.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 interface SumRow {
   readonly tool_call: string;

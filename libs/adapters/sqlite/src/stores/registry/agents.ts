@@ -1,8 +1,8 @@
 // Agents: immutable versions under one name. Port: ports/registry.ts.
 import type { Agent, Agents } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
+import type { Reader } from '../../file/database.ts';
 import { documentOf, pageByName } from './document.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert =
   'INSERT INTO agents (tenant, name, version, agent_id, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';

@@ -10,8 +10,8 @@ import {
   type Tenants,
   type TenantId,
 } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { Reader } from '../../file/database.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 import { documentOf, type DocumentRow } from './document.ts';
 
 const insert = 'INSERT INTO tenants (id, state, document) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';

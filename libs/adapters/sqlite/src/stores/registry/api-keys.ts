@@ -1,8 +1,8 @@
 // API keys by the hash of the key. Port: ports/api-keys.ts.
 import type { ApiKey, ApiKeys } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
+import type { Reader } from '../../file/database.ts';
 import { documentOf } from './document.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert = 'INSERT INTO api_keys (key_sha256, id, tenant, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const select = 'SELECT document FROM api_keys WHERE key_sha256 = ?';

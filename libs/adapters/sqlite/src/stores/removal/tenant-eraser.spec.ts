@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { schemaSteps } from '../file/schema.ts';
-import { numberedTables } from '../writer/erase-threads.ts';
-import { copyTables, otherThreadTables, recordTables } from './removal/thread-tables.ts';
+import { schemaSteps } from '../../file/schema.ts';
+import { numberedTables } from '../../writer/erase-threads.ts';
+import { copyTables, otherThreadTables, recordTables } from './thread-tables.ts';
 import { tenantTables } from './tenant-eraser.ts';
 
 const registryTable = 'tenants';

@@ -1,7 +1,7 @@
 // What tenants have used, by reporter. Port: ports/stores/tenant-tallies.ts.
 import type { TenantTallies, TenantTally } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { Reader } from '../../file/database.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const putRow =
   'INSERT INTO tenant_tallies (tenant, name, reporter, amount, until) VALUES (?, ?, ?, ?, ?) ' +

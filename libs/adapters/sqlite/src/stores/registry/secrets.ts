@@ -1,8 +1,8 @@
 // Secrets as the host sealed them. Port: ports/registry.ts.
 import type { SealedSecret, Secrets } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
+import type { Reader } from '../../file/database.ts';
 import { documentOf, type DocumentRow } from './document.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const upsert =
   'INSERT INTO secrets (tenant, name, document) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET document = excluded.document';

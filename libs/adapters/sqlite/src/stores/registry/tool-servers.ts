@@ -1,8 +1,8 @@
 // Registered tool servers. Port: ports/registry.ts.
 import type { ToolServer, ToolServers } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
+import type { Reader } from '../../file/database.ts';
 import { documentOf, pageByName } from './document.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert =
   'INSERT INTO tool_servers (tenant, name, server_id, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';

@@ -1,7 +1,7 @@
 // Rows that are one JSON document, and pages of them.
 import type { Page, PageRequest, TenantId } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
+import type { Reader } from '../../file/database.ts';
 
 export interface DocumentRow {
   readonly document: string;

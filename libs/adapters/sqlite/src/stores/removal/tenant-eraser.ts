@@ -3,10 +3,10 @@
 // Invariants:
 //   X1. A thread's log and its number go in one transaction, some threads at a time. (erase-threads)
 //   X2. A table that has a tenant and is not here fails a spec (tenant-eraser.spec.ts). Tables with rows of threads are
-//       listed for the removal of threads, too. (removal/thread-tables.ts)
+//       listed for the removal of threads, too. (thread-tables.ts)
 import type { TenantEraser } from '@dormouse/ports';
-import type { GroupWriter } from '../writer/group-writer.ts';
-import { copyTables, otherThreadTables, recordTables } from './removal/thread-tables.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
+import { copyTables, otherThreadTables, recordTables } from './thread-tables.ts';
 
 /** Rows of these name their tenant; tables that triggers keep come after those that they follow. */
 export const tenantTables: readonly string[] = [

@@ -1,8 +1,8 @@
 // Manifests by hash, and the last valid one of each base URL. Port: ports/registry.ts. The column `tool_server` holds
 // base URLs; names that an earlier release wrote there are never queried again.
 import type { Toolsets } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { Reader } from '../../file/database.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert = 'INSERT INTO toolsets (tenant, sha256, manifest) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 const select = 'SELECT manifest FROM toolsets WHERE tenant = ? AND sha256 = ?';

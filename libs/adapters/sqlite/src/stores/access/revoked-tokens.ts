@@ -1,7 +1,7 @@
 // Revoked tokens. Contract: ports/revoked-tokens.ts.
 import type { RevokedTokens, TokenName } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { Reader } from '../../file/database.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert = 'INSERT INTO revoked_tokens (id, tenant, thread, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
 const selectAmong =

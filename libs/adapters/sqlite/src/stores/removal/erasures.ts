@@ -7,9 +7,9 @@ import {
   invalidCursor,
   type TenantId,
 } from '@dormouse/ports';
-import type { Reader } from '../file/database.ts';
-import type { GroupWriter } from '../writer/group-writer.ts';
-import { documentOf, type DocumentRow } from './document.ts';
+import type { Reader } from '../../file/database.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
+import { documentOf, type DocumentRow } from '../registry/document.ts';
 
 const insert =
   'INSERT INTO erasures (tenant, id, requested_at, is_running, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';

@@ -5,7 +5,7 @@
 //       are in the write-ahead log until that is emptied. What a release before this one has deleted may be in free
 //       pages: then the file is written anew, which stops other writes for a while.
 import { type ContentEraser, Fault } from '@dormouse/ports';
-import type { GroupWriter } from '../writer/group-writer.ts';
+import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const rewrite =
   'UPDATE commits SET kid = ?, prev = ?, hash = ?, body = ? ' +
