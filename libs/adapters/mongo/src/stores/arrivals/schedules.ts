@@ -4,7 +4,7 @@ import { Schema } from 'mongoose';
 import { everySchema, numberOrNull, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
 import { inserted, type MongoServer } from '../../mongo-server.ts';
-import { nameAfter, pageOf } from '../registry.ts';
+import { nameAfter, pageOf } from '../registry/registry.ts';
 
 interface ScheduleDocument {
   readonly _id: string;

@@ -12,7 +12,7 @@ import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
 import { inserted, type MongoServer } from '../../mongo-server.ts';
-import { nameAfter, pageOf } from '../registry.ts';
+import { nameAfter, pageOf } from '../registry/registry.ts';
 
 interface SourceDocument {
   readonly _id: string;

@@ -13,9 +13,9 @@ import type { Model } from 'mongoose';
 import { idOf } from '../../id-of.ts';
 import type { MongoServer } from '../../mongo-server.ts';
 import type { BlobDocument } from '../blobs.ts';
-import { type CommitDocument, versionRange } from '../commit-document.ts';
-import { type CommitPlaces, placeOf } from '../commit-places.ts';
-import type { Shards } from '../shards.ts';
+import { type CommitDocument, versionRange } from '../../log/commit-document.ts';
+import { type CommitPlaces, placeOf } from '../../log/commit-places.ts';
+import type { Shards } from '../../log/shards.ts';
 import { copyCollections, recordCollections } from './thread-collections.ts';
 
 const threadsAtOnce = 50;

@@ -19,9 +19,9 @@ import {
   type TenantId,
 } from '@dormouse/ports';
 import { Schema } from 'mongoose';
-import { everySchema, number, text } from '../document-shape.ts';
-import { idOf } from '../id-of.ts';
-import { inserted, type MongoServer } from '../mongo-server.ts';
+import { everySchema, number, text } from '../../document-shape.ts';
+import { idOf } from '../../id-of.ts';
+import { inserted, type MongoServer } from '../../mongo-server.ts';
 
 interface TenantDocument {
   /** The tenant's id. */

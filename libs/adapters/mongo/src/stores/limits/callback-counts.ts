@@ -1,9 +1,9 @@
 // Callbacks without an effect, by call and reporter. Port: ports/stores/callback-counts.ts.
 import type { CallbackCount, CallbackCountRow, CallbackCounts } from '@dormouse/ports';
 import { Schema } from 'mongoose';
-import { everySchema, number, text } from '../document-shape.ts';
-import { idOf } from '../id-of.ts';
-import { type MongoServer, unordered } from '../mongo-server.ts';
+import { everySchema, number, text } from '../../document-shape.ts';
+import { idOf } from '../../id-of.ts';
+import { type MongoServer, unordered } from '../../mongo-server.ts';
 
 interface CountDocument extends CallbackCountRow {
   readonly _id: string;

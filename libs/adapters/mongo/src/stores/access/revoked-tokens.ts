@@ -1,9 +1,9 @@
 // Revoked tokens. Contract: ports/revoked-tokens.ts.
 import type { RevokedTokens, TokenName } from '@dormouse/ports';
 import { Schema } from 'mongoose';
-import { everySchema, text } from '../document-shape.ts';
-import { idOf } from '../id-of.ts';
-import type { MongoServer } from '../mongo-server.ts';
+import { everySchema, text } from '../../document-shape.ts';
+import { idOf } from '../../id-of.ts';
+import type { MongoServer } from '../../mongo-server.ts';
 
 interface RevokedTokenDocument extends TokenName {
   readonly _id: string;

@@ -1,9 +1,9 @@
 // Rewrites commits without their contents. Port: ports/stores/content-eraser.ts.
 import type { ContentEraser } from '@dormouse/ports';
 import type { Model } from 'mongoose';
-import type { MongoServer } from '../mongo-server.ts';
-import { type CommitDocument, commitIdOf } from './commit-document.ts';
-import type { Shards } from './shards.ts';
+import type { MongoServer } from '../../mongo-server.ts';
+import { type CommitDocument, commitIdOf } from '../../log/commit-document.ts';
+import type { Shards } from '../../log/shards.ts';
 
 const atOnce = 500;
 

@@ -1,10 +1,8 @@
 // What operators configure, one collection for each kind, the object itself as JSON in `document`: names that users
-// chose never become names of fields. Ports: ports/registry.ts, ports/api-keys.ts.
+// chose never become names of fields. Port: ports/registry/registry.ts.
 import type {
   Agent,
   Agents,
-  ApiKey,
-  ApiKeys,
   Page,
   PageRequest,
   SealedSecret,
@@ -17,11 +15,11 @@ import type {
 } from '@dormouse/ports';
 import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import { type Model, type QueryFilter, Schema } from 'mongoose';
-import { everySchema, number, text } from '../document-shape.ts';
-import { idOf } from '../id-of.ts';
-import { inserted, isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { everySchema, number, text } from '../../document-shape.ts';
+import { idOf } from '../../id-of.ts';
+import { inserted, isDuplicate, type MongoServer } from '../../mongo-server.ts';
 
-interface Stored {
+export interface Stored {
   readonly _id: string;
   readonly tenant: TenantId;
   readonly name: string;
@@ -29,15 +27,6 @@ interface Stored {
   readonly alias: string;
   readonly version: number;
   readonly document: string;
-}
-
-interface StoredKey extends Stored {
-  /** Beside the document, so that it is noted without reading that. */
-  readonly lastUsedAt?: number;
-  /** Beside the document, so that a change of it is one write. */
-  readonly revokedAt?: number;
-  /** Replaces that of the document. */
-  readonly expiresAt?: number;
 }
 
 const schemaOf = (collection: string): Schema<Stored> =>
@@ -58,20 +47,6 @@ const toolServerSchema = schemaOf('tool_servers')
   .index({ tenant: 1, name: 1 }, { name: 'by_name' })
   .index({ tenant: 1, alias: 1 }, { name: 'alias_once', unique: true });
 const secretSchema = schemaOf('secrets').index({ tenant: 1, name: 1 }, { name: 'by_name' });
-const apiKeySchema = new Schema<StoredKey>(
-  {
-    _id: text,
-    tenant: text,
-    name: text,
-    alias: text,
-    version: number,
-    document: text,
-    lastUsedAt: Number,
-    revokedAt: Number,
-    expiresAt: Number,
-  },
-  { ...everySchema, collection: 'api_keys' },
-).index({ alias: 1 }, { name: 'alias_once', unique: true });
 
 type ToolsetDocument = Pick<StoredToolset, 'manifest'> & { readonly _id: string };
 const toolsetSchema = new Schema<ToolsetDocument>(
@@ -224,40 +199,6 @@ export function createSecrets(server: MongoServer): Secrets {
   };
 }
 
-export function createApiKeys(server: MongoServer): ApiKeys {
-  const keys = server.connection.model<StoredKey>('ApiKey', apiKeySchema);
-  return {
-    insert: async (key) => {
-      const { tenant, name, id } = key;
-      const document = JSON.stringify(key);
-      await inserted(server, keys, { _id: key.keySha256, tenant, name, alias: id, version: 1, document });
-    },
-    bySha256: async (keySha256) => {
-      const found = await server.read(() => keys.findOne({ _id: keySha256 }).lean());
-      return found && keyOf(found);
-    },
-    list: async (tenant) => {
-      const found = await server.read(() => keys.find({ tenant }).sort({ alias: 1 }).lean());
-      return found.map(keyOf);
-    },
-    used: async (keySha256, at) => {
-      await server.write(() => keys.updateOne({ _id: keySha256 }, { $max: { lastUsedAt: at } }));
-    },
-    end: async (tenant, id, change) => {
-      const filter = { tenant, alias: id, revokedAt: null };
-      return (await server.write(() => keys.updateOne(filter, { $set: change }))).matchedCount === 1;
-    },
-    remove: async (tenant, id) => (await server.write(() => keys.deleteOne({ tenant, alias: id }))).deletedCount === 1,
-  };
-}
-
-const keyOf = (stored: StoredKey): ApiKey => ({
-  ...parsed<ApiKey>(stored),
-  ...(stored.expiresAt === undefined ? {} : { expiresAt: stored.expiresAt }),
-  ...(stored.lastUsedAt === undefined ? {} : { lastUsedAt: stored.lastUsedAt }),
-  ...(stored.revokedAt === undefined ? {} : { revokedAt: stored.revokedAt }),
-});
-
 /** Replaces or inserts. */
 async function put<Document extends { readonly _id: string }>(
   server: MongoServer,
@@ -278,7 +219,7 @@ async function put<Document extends { readonly _id: string }>(
 const called = (tenant: TenantId, nameOrId: string) => ({ tenant, $or: [{ name: nameOrId }, { alias: nameOrId }] });
 
 /** A document this adapter has written itself. */
-const parsed = <Item>({ document }: Stored): Item => JSON.parse(document) as Item;
+export const parsed = <Item>({ document }: Stored): Item => JSON.parse(document) as Item;
 
 export function nameAfter({ cursor }: PageRequest): string {
   if (cursor === null) return '';
