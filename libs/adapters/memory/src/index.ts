@@ -1,4 +1,4 @@
-export type { Broker, Group, Member, TopicName } from './broker.ts';
+export type { Broker, Group, Member, TopicName } from './buses/broker.ts';
 export { type Gate, openGate, type Operation } from './gate.ts';
 export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
 export { createMemoryMetrics, type MemoryMetrics } from './metrics.ts';

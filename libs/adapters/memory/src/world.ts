@@ -2,58 +2,57 @@
 // serves which port in the two topologies. Everything a process awaits passes the gate (see `gate.ts`).
 import type { Clock, Commit, Stores, ThreadKey, ToolTransport, WebhookTransport } from '@dormouse/ports';
 import { localRateLimits } from '@dormouse/ports';
-import { type BlobStore, createBlobs } from './blobs.ts';
-import { type Broker, createBroker } from './broker.ts';
-import { createContentEraser } from './content-eraser.ts';
-import { createDedup, type DedupStore } from './dedup.ts';
-import { createDispatchLedger, type LedgerStore } from './dispatch-ledger.ts';
-import { createDurableInputBus, createDurableWorkBus } from './durable-bus.ts';
+import { type BlobStore, createBlobs } from './stores/blobs.ts';
+import { type Broker, createBroker } from './buses/broker.ts';
+import { createContentEraser } from './stores/removal/content-eraser.ts';
+import { createDedup, type DedupStore } from './stores/dedup.ts';
+import { createDispatchLedger, type LedgerStore } from './stores/dispatch-ledger.ts';
+import { createDurableInputBus, createDurableWorkBus } from './buses/durable-bus.ts';
 import { type Gate, openGate, passage as passageThrough } from './gate.ts';
-import { createErasures, type ErasureStore } from './erasures.ts';
-import { createFamilyKeys, type FamilyKeyStore } from './family-keys.ts';
-import { createIdempotencyKeys, type IdempotencyStore } from './idempotency-keys.ts';
-import { createInbox, type InboxStore } from './inbox.ts';
-import { createLiveFeed, type FeedStore } from './live-feed.ts';
+import { createErasures, type ErasureStore } from './stores/removal/erasures.ts';
+import { createFamilyKeys, type FamilyKeyStore } from './stores/access/family-keys.ts';
+import { createIdempotencyKeys, type IdempotencyStore } from './stores/idempotency-keys.ts';
+import { createInbox, type InboxStore } from './stores/inbox.ts';
+import { createLiveFeed, type FeedStore } from './buses/live-feed.ts';
 import {
   createAgents,
-  createApiKeys,
-  createHeldThreads,
   createRegistryStore,
   createSecrets,
-  createUserCredentials,
-  createTenants,
   createToolServers,
   createToolsets,
   type RegistryStore,
-} from './registry.ts';
-import { createSchedules, type ScheduleStore } from './arrivals/schedules.ts';
-import { type ArrivalStore, createDeliveries, createSources } from './arrivals/sources.ts';
-import { type AuditLogStore, createAuditLog } from './audit-log.ts';
-import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts';
-import { createSnapshots, type SnapshotStore } from './snapshots.ts';
+} from './stores/registry/registry.ts';
+import { createApiKeys } from './stores/registry/api-keys.ts';
+import { createHeldThreads, createTenants } from './stores/registry/tenants.ts';
+import { createUserCredentials } from './stores/access/user-credentials.ts';
+import { createSchedules, type ScheduleStore } from './stores/arrivals/schedules.ts';
+import { type ArrivalStore, createDeliveries, createSources } from './stores/arrivals/sources.ts';
+import { type AuditLogStore, createAuditLog } from './stores/audit-log.ts';
+import { createRevokedTokens, type RevokedTokenStore } from './stores/access/revoked-tokens.ts';
+import { createSnapshots, type SnapshotStore } from './log/snapshots.ts';
 import type { WorldObserver } from './world-observer.ts';
-import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
-import { createTenantEraser } from './tenant-eraser.ts';
-import { createRestingThreads } from './removal/resting-threads.ts';
-import { createThreadRemover } from './removal/thread-remover.ts';
-import { createTenantLog } from './tenant-log.ts';
-import { createThreadDirectory, type DirectoryStore } from './thread-directory.ts';
-import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
-import { createParkedThreads, createParkingStore, type ParkingStore } from './parked-threads.ts';
-import { createTimers, type TimerStore } from './timers.ts';
-import { createLogins, createViews, type LoginStore, type ViewStore } from './views.ts';
-import { type CallbackCountStore, createCallbackCounts } from './callback-counts.ts';
-import { createTenantTallies, type TenantTallyStore } from './tenant-tallies.ts';
-import { type ActivityStore, createToolActivity } from './tool-activity.ts';
+import { createStandaloneInputBus, createStandaloneWorkBus } from './buses/standalone-bus.ts';
+import { createTenantEraser } from './stores/removal/tenant-eraser.ts';
+import { createRestingThreads } from './stores/removal/resting-threads.ts';
+import { createThreadRemover } from './stores/removal/thread-remover.ts';
+import { createTenantLog } from './log/tenant-log.ts';
+import { createThreadDirectory, type DirectoryStore } from './log/thread-directory.ts';
+import { createLogStore, createThreadLog, type LogStore } from './log/thread-log.ts';
+import { createParkedThreads, createParkingStore, type ParkingStore } from './stores/parked-threads.ts';
+import { createTimers, type TimerStore } from './stores/timers.ts';
+import { createLogins, createViews, type LoginStore, type ViewStore } from './stores/views.ts';
+import { type CallbackCountStore, createCallbackCounts } from './stores/limits/callback-counts.ts';
+import { createTenantTallies, type TenantTallyStore } from './stores/limits/tenant-tallies.ts';
+import { type ActivityStore, createToolActivity } from './stores/tool-activity.ts';
 import { createToolTransport, type ToolNetwork } from './tool-network.ts';
-import { createWebhookTransport, type Receivers } from './hooks/receivers.ts';
+import { createWebhookTransport, type Receivers } from './stores/hooks/receivers.ts';
 import {
   createWebhookDeliveries,
   createWebhookReaders,
   createWebhooks,
   createWebhookStore,
   type WebhookStore,
-} from './hooks/webhooks.ts';
+} from './stores/hooks/webhooks.ts';
 
 export type Topology = 'durable' | 'standalone';
 

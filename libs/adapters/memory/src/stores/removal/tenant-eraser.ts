@@ -1,0 +1,84 @@
+// Deletes what a memory world has of a tenant. Port: ports/tenant-eraser.ts.
+import { noTenant, type TenantEraser, type TenantId } from '@dormouse/ports';
+import type { ScheduleStore } from '../arrivals/schedules.ts';
+import type { ArrivalStore } from '../arrivals/sources.ts';
+import type { AuditLogStore } from '../audit-log.ts';
+import type { BlobStore } from '../blobs.ts';
+import type { CallbackCountStore } from '../limits/callback-counts.ts';
+import type { LedgerStore } from '../dispatch-ledger.ts';
+import type { ErasureStore } from './erasures.ts';
+import type { FamilyKeyStore } from '../access/family-keys.ts';
+import type { Passage } from '../../gate.ts';
+import type { IdempotencyStore } from '../idempotency-keys.ts';
+import type { InboxStore } from '../inbox.ts';
+import type { ParkingStore } from '../parked-threads.ts';
+import type { RegistryStore } from '../registry/registry.ts';
+import type { RevokedTokenStore } from '../access/revoked-tokens.ts';
+import type { SnapshotStore } from '../../log/snapshots.ts';
+import type { DirectoryStore } from '../../log/thread-directory.ts';
+import type { LogStore } from '../../log/thread-log.ts';
+import type { TenantTallyStore } from '../limits/tenant-tallies.ts';
+import type { TimerStore } from '../timers.ts';
+import type { ActivityStore } from '../tool-activity.ts';
+import type { LoginStore, ViewStore } from '../views.ts';
+import type { WebhookStore } from '../hooks/webhooks.ts';
+
+/** The part of a world that has rows of tenants. */
+interface Erasable {
+  readonly log: LogStore;
+  readonly registry: RegistryStore;
+  readonly ledger: LedgerStore;
+  readonly parked: ParkingStore;
+  readonly toolActivity: ActivityStore;
+  readonly timers: TimerStore;
+  readonly views: ViewStore;
+  readonly logins: LoginStore;
+  readonly callbackCounts: CallbackCountStore;
+  readonly tenantTallies: TenantTallyStore;
+  readonly inbox: InboxStore;
+  readonly revokedTokens: RevokedTokenStore;
+  readonly directory: DirectoryStore;
+  readonly snapshots: SnapshotStore;
+  readonly blobs: BlobStore;
+  readonly familyKeys: FamilyKeyStore;
+  readonly erasures: ErasureStore;
+  readonly idempotency: IdempotencyStore;
+  readonly auditLog: AuditLogStore;
+  readonly hooks: WebhookStore;
+  readonly arrivals: ArrivalStore;
+  readonly schedules: ScheduleStore;
+}
+
+export function createTenantEraser(durable: Erasable, passage: Passage): TenantEraser {
+  return { erase: (tenant) => passage.write('eraser.erase', tenant, () => erase(durable, tenant)) };
+}
+
+function erase(durable: Erasable, tenant: TenantId): number {
+  const { registry, log, ledger, parked, toolActivity } = durable;
+  const isOf = ({ tenant: owner }: { readonly tenant: TenantId }): boolean => owner === tenant;
+  let rows = 0;
+  const byName = [
+    ...[log.threads, log.owed, durable.timers, parked.threads, parked.inputs, durable.views, durable.logins],
+    ...[toolActivity.rows, toolActivity.discoveries, durable.callbackCounts, durable.inbox, durable.revokedTokens],
+    durable.tenantTallies,
+    ...[ledger.entries, ledger.attempts, durable.directory, durable.snapshots, durable.blobs, durable.idempotency],
+    ...[registry.toolServers, registry.toolsets, registry.lastGood, registry.secrets, registry.held.threads],
+    ...[durable.hooks.webhooks, durable.hooks.deliveries, durable.hooks.readers],
+    ...[durable.arrivals.sources, durable.arrivals.deliveries, durable.schedules],
+    ...[registry.userCredentials, durable.familyKeys, durable.erasures],
+  ] as readonly Map<string, unknown>[];
+  for (const map of byName) for (const name of map.keys()) if (isNameOf(name, tenant) && map.delete(name)) rows += 1;
+  if (durable.auditLog.delete(tenant)) rows += 1;
+  if (registry.pausedAgents.delete(tenant)) rows += 1;
+  for (const [hash, key] of registry.apiKeys) if (isOf(key) && registry.apiKeys.delete(hash)) rows += 1;
+  const kept = registry.agents.filter((agent) => !isOf(agent));
+  rows += registry.agents.length - kept.length;
+  registry.agents.splice(0, registry.agents.length, ...kept);
+  for (const [nth, commit] of log.arrived.entries())
+    if (isOf(commit)) log.arrived[nth] = { ...commit, tenant: noTenant, body: '' }; // the places of the others stay
+  return rows;
+}
+
+/** Names are `tenant:…`, or the JSON of a list that begins with it. */
+const isNameOf = (name: string, tenant: TenantId): boolean =>
+  name.startsWith(`${tenant}:`) || name.startsWith(`[${JSON.stringify(tenant)},`);
