@@ -1,4 +1,4 @@
-// The commits of a tenant in memory. Contract: ports/tenant-log.ts. A place is the number of commits before it.
+// The commits of a tenant in memory. Contract: ports/log/tenant-log.ts. A place is the number of commits before it.
 import { invalidCursor, type PlacedCommit, type TenantLog } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 import type { LogStore } from './thread-log.ts';

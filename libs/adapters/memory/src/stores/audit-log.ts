@@ -1,4 +1,4 @@
-// The audit in memory. Contract: ports/audit-log.ts.
+// The audit in memory. Contract: ports/stores/audit-log.ts.
 import type { AuditLog, AuditRow, TenantId } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 

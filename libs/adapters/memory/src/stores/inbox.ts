@@ -1,4 +1,4 @@
-// Questions to people in memory. Contract: ports/inbox.ts.
+// Questions to people in memory. Contract: ports/stores/inbox.ts.
 import {
   decodeCursor,
   encodeCursor,

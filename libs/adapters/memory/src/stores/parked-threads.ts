@@ -1,5 +1,5 @@
-// Parked threads in memory. Contract: ports/parked-threads.ts. A thread and its inputs are written in two steps, as in
-// a store without transactions: counting detects what came between them.
+// Parked threads in memory. Contract: ports/stores/parked-threads.ts. A thread and its inputs are written in two steps,
+// as in a store without transactions: counting detects what came between them.
 import {
   decodeCursor,
   encodeCursor,

@@ -1,4 +1,4 @@
-// Views and logins in memory. Contracts: ports/views.ts, ports/logins.ts.
+// Views and logins in memory. Contracts: ports/stores/views.ts, ports/stores/logins.ts.
 import { isCleared, type Login, type Logins, type View, type Views, viewsMax } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 import { nameOf } from '../log/thread-log.ts';

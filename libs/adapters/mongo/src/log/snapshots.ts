@@ -1,4 +1,4 @@
-// The newest snapshot of each thread. Port: ports/snapshots.ts. May be lost at any moment. I-17
+// The newest snapshot of each thread. Port: ports/log/snapshots.ts. May be lost at any moment. I-17
 import type { Snapshot, Snapshots } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';

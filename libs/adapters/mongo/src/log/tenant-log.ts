@@ -1,4 +1,4 @@
-// The commits of all threads of a tenant, by their places. Contract: ports/tenant-log.ts.
+// The commits of all threads of a tenant, by their places. Contract: ports/log/tenant-log.ts.
 //
 // Invariants:
 //   T1. A place of the port has one number per shard: everything up to it was given. A reader goes on without a gap,

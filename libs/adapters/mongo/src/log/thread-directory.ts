@@ -1,4 +1,5 @@
-// Summaries of threads for lists, in `threads`. Port: ports/thread-directory.ts. The log is the truth; rows may lag.
+// Summaries of threads for lists, in `threads`. Port: ports/log/thread-directory.ts. The log is the truth; rows may
+// lag.
 //
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.

@@ -1,4 +1,5 @@
-// The dispatcher's ledger: a document of `claims` per call with attempts. Contract: ports/dispatch-ledger.ts (D1..D3).
+// The dispatcher's ledger: a document of `claims` per call with attempts. Contract: ports/stores/dispatch-ledger.ts
+// (D1..D3).
 //
 // Invariants:
 //   G1. A claim and an outcome are each set by one update whose filter requires that the field is still unset; the

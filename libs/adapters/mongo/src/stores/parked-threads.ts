@@ -1,4 +1,4 @@
-// Parked threads in `parked`, and their waiting inputs in `parked_inputs`. Contract: ports/parked-threads.ts.
+// Parked threads in `parked`, and their waiting inputs in `parked_inputs`. Contract: ports/stores/parked-threads.ts.
 //
 // Invariants:
 //   K1. Only the owner of the thread adds inputs (or a zombie beside it): the place of an input is one behind the last.

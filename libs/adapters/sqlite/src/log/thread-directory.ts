@@ -1,4 +1,4 @@
-// Summaries of threads for lists. Port: ports/thread-directory.ts. The log is the truth; these rows may lag behind.
+// Summaries of threads for lists. Port: ports/log/thread-directory.ts. The log is the truth; these rows may lag behind.
 //
 // Invariants:
 //   Y1. A row moves forward only: a projection of an older position changes nothing.

@@ -1,4 +1,4 @@
-// The audit. Contract: ports/audit-log.ts.
+// The audit. Contract: ports/stores/audit-log.ts.
 import type { AuditLog, AuditRow } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';

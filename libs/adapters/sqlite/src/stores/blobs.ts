@@ -1,4 +1,4 @@
-// Large payloads by their hash, and the threads that name them. Port: ports/blobs.ts.
+// Large payloads by their hash, and the threads that name them. Port: ports/stores/blobs.ts.
 //
 // Invariants:
 //   B1. The thread is stored before its blob, in the same transaction or an earlier one: a removal in between finds the

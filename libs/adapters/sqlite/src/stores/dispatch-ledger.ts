@@ -1,4 +1,4 @@
-// The dispatcher's ledger. Contract: ports/dispatch-ledger.ts (D1..D3).
+// The dispatcher's ledger. Contract: ports/stores/dispatch-ledger.ts (D1..D3).
 import {
   type Attempt,
   type CallRecord,

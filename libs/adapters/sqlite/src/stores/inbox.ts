@@ -1,4 +1,4 @@
-// Questions to people over all threads. Contract: ports/inbox.ts.
+// Questions to people over all threads. Contract: ports/stores/inbox.ts.
 //
 // Invariant:
 //   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread, a

@@ -1,4 +1,4 @@
-// Parked threads and their waiting inputs. Contract: ports/parked-threads.ts.
+// Parked threads and their waiting inputs. Contract: ports/stores/parked-threads.ts.
 import { readJson } from '@dormouse/json';
 import {
   decodeCursor,

@@ -1,4 +1,4 @@
-// Revoked tokens in memory. Contract: ports/revoked-tokens.ts.
+// Revoked tokens in memory. Contract: ports/stores/revoked-tokens.ts.
 import type { RevokedTokens, TokenName } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
 

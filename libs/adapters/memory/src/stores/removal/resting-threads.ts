@@ -1,4 +1,5 @@
-// Threads at rest, in memory. Contract: ports/resting-threads.ts. Every row says whether its thread was forked.
+// Threads at rest, in memory. Contract: ports/stores/removal/resting-threads.ts. Every row says whether its thread was
+// forked.
 import type { RestingRoot, RestingThreads, RootsWanted, ThreadRow, TenantId } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
 import { type DirectoryStore, subscriptionsOf } from '../../log/thread-directory.ts';

@@ -1,4 +1,4 @@
-// Deletes what a memory world has of a tenant. Port: ports/tenant-eraser.ts.
+// Deletes what a memory world has of a tenant. Port: ports/stores/tenant-eraser.ts.
 import { noTenant, type TenantEraser, type TenantId } from '@dormouse/ports';
 import type { ScheduleStore } from '../arrivals/schedules.ts';
 import type { ArrivalStore } from '../arrivals/sources.ts';

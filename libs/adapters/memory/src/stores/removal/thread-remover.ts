@@ -1,4 +1,4 @@
-// Removes threads from a memory world. Port: ports/thread-remover.ts.
+// Removes threads from a memory world. Port: ports/stores/removal/thread-remover.ts.
 import {
   noTenant,
   type Removal,

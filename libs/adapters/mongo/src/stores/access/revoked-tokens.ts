@@ -1,4 +1,4 @@
-// Revoked tokens. Contract: ports/revoked-tokens.ts.
+// Revoked tokens. Contract: ports/stores/revoked-tokens.ts.
 import type { RevokedTokens, TokenName } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, text } from '../../document-shape.ts';

@@ -1,5 +1,5 @@
 // Credentials of end users for tool servers, each as JSON in one document: names that users chose never become names of
-// fields. Found by ranges of `_id`, so that no index is needed. Port: ports/user-credentials.ts.
+// fields. Found by ranges of `_id`, so that no index is needed. Port: ports/registry/user-credentials.ts.
 import type { UserCredential, UserCredentials } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, text } from '../../document-shape.ts';

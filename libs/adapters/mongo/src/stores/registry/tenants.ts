@@ -1,5 +1,5 @@
 // Tenants in `tenants`, their threads that are held in `held_threads`, and the erasure of what the other collections
-// have of one. Ports: ports/tenants.ts, ports/held-threads.ts, ports/tenant-eraser.ts.
+// have of one. Ports: ports/registry/tenants.ts, ports/stores/held-threads.ts, ports/stores/tenant-eraser.ts.
 //
 // Invariants:
 //   E1. The `_id` of every document but a key's begins with its tenant (id-of.ts, commit-document D1): the index of the

@@ -1,4 +1,4 @@
-// Credentials of end users for tool servers. Port: ports/user-credentials.ts.
+// Credentials of end users for tool servers. Port: ports/registry/user-credentials.ts.
 import type { UserCredential, UserCredentials } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import { documentOf, type DocumentRow } from '../registry/document.ts';

@@ -1,4 +1,4 @@
-// Agents: immutable versions under one name. Port: ports/registry.ts.
+// Agents: immutable versions under one name. Port: ports/registry/registry.ts.
 import type { Agent, Agents } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import { documentOf, pageByName } from './document.ts';

@@ -1,4 +1,4 @@
-// API keys by the hash of the key. Port: ports/api-keys.ts.
+// API keys by the hash of the key. Port: ports/registry/api-keys.ts.
 import type { ApiKey, ApiKeys } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import { documentOf } from './document.ts';

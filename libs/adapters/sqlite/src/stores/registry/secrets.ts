@@ -1,4 +1,4 @@
-// Secrets as the host sealed them. Port: ports/registry.ts.
+// Secrets as the host sealed them. Port: ports/registry/registry.ts.
 import type { SealedSecret, Secrets } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import { documentOf, type DocumentRow } from './document.ts';

@@ -1,4 +1,4 @@
-// Tenants, and their threads that are held. Ports: ports/tenants.ts, ports/held-threads.ts.
+// Tenants, and their threads that are held. Ports: ports/registry/tenants.ts, ports/stores/held-threads.ts.
 import {
   decodeCursor,
   encodeCursor,

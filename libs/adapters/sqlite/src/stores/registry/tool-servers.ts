@@ -1,4 +1,4 @@
-// Registered tool servers. Port: ports/registry.ts.
+// Registered tool servers. Port: ports/registry/registry.ts.
 import type { ToolServer, ToolServers } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import { documentOf, pageByName } from './document.ts';

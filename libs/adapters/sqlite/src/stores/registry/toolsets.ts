@@ -1,5 +1,5 @@
-// Manifests by hash, and the last valid one of each base URL. Port: ports/registry.ts. The column `tool_server` holds
-// base URLs; names that an earlier release wrote there are never queried again.
+// Manifests by hash, and the last valid one of each base URL. Port: ports/registry/registry.ts. The column
+// `tool_server` holds base URLs; names that an earlier release wrote there are never queried again.
 import type { Toolsets } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';

@@ -1,4 +1,5 @@
-// Rewrites commits without their contents, and leaves no byte of what was deleted. Port: ports/content-eraser.ts.
+// Rewrites commits without their contents, and leaves no byte of what was deleted. Port:
+// ports/stores/content-eraser.ts.
 //
 // Invariants:
 //   Z1. What the writer deletes or replaces is overwritten in the pages of the file (secure_delete); older pages of it

@@ -1,4 +1,4 @@
-// Threads at rest: rows of `threads`. Contract: ports/resting-threads.ts.
+// Threads at rest: rows of `threads`. Contract: ports/stores/removal/resting-threads.ts.
 //
 // Invariants:
 //   P1. Every list begins at an index of its own, which has only rows that it may list.

@@ -1,4 +1,4 @@
-// Deletes a tenant's rows, a statement for each table. Port: ports/tenant-eraser.ts.
+// Deletes a tenant's rows, a statement for each table. Port: ports/stores/tenant-eraser.ts.
 //
 // Invariants:
 //   X1. A thread's log and its number go in one transaction, some threads at a time. (erase-threads)
