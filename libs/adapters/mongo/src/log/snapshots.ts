@@ -4,7 +4,7 @@ import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';
 import { findById } from '../find-by-id.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { type MongoServer, upserted } from '../mongo-server.ts';
 
 interface SnapshotDocument extends Snapshot {
   readonly _id: string;
@@ -31,12 +31,7 @@ export function createSnapshots(server: MongoServer): Snapshots {
       // A snapshot of another shape is of no use to this release and is replaced.
       const older = { _id, $or: [{ version: { $lte: version } }, { shape: { $ne: shape } }] };
       const update = { $set: { version, shape, state } };
-      try {
-        await server.write(() => snapshots.updateOne(older, update, { upsert: true }));
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-        await server.write(() => snapshots.updateOne(older, update)); // inserted meanwhile, older or newer
-      }
+      await upserted(server, (options) => snapshots.updateOne(older, update, options)); // another is older or newer
     },
   };
 }

@@ -16,8 +16,6 @@ import type {
   OldestWaits,
   OpenCall,
   OpenOfTenant,
-  Page,
-  PageRequest,
   ThreadCensus,
   ThreadDirectory,
   ThreadFilter,
@@ -25,11 +23,12 @@ import type {
   ThreadRow,
   TenantId,
 } from '@dormouse/ports';
-import { decodeCursor, encodeCursor, invalidCursor, threadStatuses, threadWaitKinds } from '@dormouse/ports';
+import { threadStatuses, threadWaitKinds } from '@dormouse/ports';
 import { type Model, type PipelineStage, type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
 import { inserted, type MongoServer, unordered } from '../mongo-server.ts';
+import { behindCursor, pageOf } from '../page.ts';
 import { createThreadUsage } from './thread-usage.ts';
 
 interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'opening' | 'waitingOn'> {
@@ -123,14 +122,16 @@ export function createThreadDirectory(server: MongoServer): ThreadDirectory {
     },
     get: ({ tenant, thread }) => find({ _id: idOf(tenant, thread), tenant }),
     list: async (tenant, filter, page) => {
+      const isRising = filter.order === 'asc';
+      const behind = behindCursor(page, ['createdAt', 'thread'], isRising ? '$gt' : '$lt');
       const found = await server.read(() =>
         threads
-          .find({ $and: [{ tenant, ...conditionsOf(filter) }, ...statusOf(filter), afterCursor(filter, page)] })
-          .sort(filter.order === 'asc' ? oldestFirst : listOrder)
+          .find({ $and: [{ tenant, ...conditionsOf(filter) }, ...statusOf(filter), behind] })
+          .sort(isRising ? oldestFirst : listOrder)
           .limit(page.limit + 1)
           .lean(),
       );
-      return pageOf(found.map(rowOf), page);
+      return pageOf(found.map(rowOf), page, ({ createdAt, thread }) => [createdAt, thread]);
     },
     patch: async (key, { title, metadata, firstWords }) => {
       const fields: Partial<ThreadDocument> = {
@@ -385,19 +386,4 @@ function conditionsOf(filter: ThreadFilter): QueryFilter<ThreadDocument> {
     ...(createdAfter === undefined ? {} : { createdAt: { $gt: createdAfter } }),
     ...(updatedAfter === undefined ? {} : { updatedAt: { $gt: updatedAfter } }),
   };
-}
-
-function afterCursor({ order }: ThreadFilter, { cursor }: PageRequest): QueryFilter<ThreadDocument> {
-  if (cursor === null) return {};
-  const [createdAt, thread] = decodeCursor(cursor);
-  if (typeof createdAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
-  return order === 'asc'
-    ? { $or: [{ createdAt: { $gt: createdAt } }, { createdAt, thread: { $gt: thread } }] }
-    : { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, thread: { $lt: thread } }] };
-}
-
-function pageOf(rows: readonly ThreadRow[], { limit }: PageRequest): Page<ThreadRow> {
-  const data = rows.slice(0, limit);
-  const last = data.at(-1);
-  return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.createdAt, last.thread]) : null };
 }

@@ -2,8 +2,9 @@
 import type { ApiKey, ApiKeys } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
-import { inserted, type MongoServer } from '../../mongo-server.ts';
-import { parsed, type Stored } from './registry.ts';
+import { inserted, type MongoServer, removed, updated } from '../../mongo-server.ts';
+import { parsed } from '../json-documents.ts';
+import type { Stored } from './registry.ts';
 
 interface StoredKey extends Stored {
   /** Beside the document, so that it is noted without reading that. */
@@ -48,11 +49,8 @@ export function createApiKeys(server: MongoServer): ApiKeys {
     used: async (keySha256, at) => {
       await server.write(() => keys.updateOne({ _id: keySha256 }, { $max: { lastUsedAt: at } }));
     },
-    end: async (tenant, id, change) => {
-      const filter = { tenant, alias: id, revokedAt: null };
-      return (await server.write(() => keys.updateOne(filter, { $set: change }))).matchedCount === 1;
-    },
-    remove: async (tenant, id) => (await server.write(() => keys.deleteOne({ tenant, alias: id }))).deletedCount === 1,
+    end: (tenant, id, change) => updated(server, keys, { tenant, alias: id, revokedAt: null }, { $set: change }),
+    remove: (tenant, id) => removed(server, keys, { tenant, alias: id }),
   };
 }
 

@@ -1,10 +1,7 @@
-// What operators configure, one collection for each kind, the object itself as JSON in `document`: names that users
-// chose never become names of fields. Port: ports/registry/registry.ts.
+// What operators configure, one collection for each kind. Port: ports/registry/registry.ts.
 import type {
   Agent,
   Agents,
-  Page,
-  PageRequest,
   SealedSecret,
   Secrets,
   StoredToolset,
@@ -13,20 +10,19 @@ import type {
   Toolsets,
   TenantId,
 } from '@dormouse/ports';
-import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
-import { type Model, type QueryFilter, Schema } from 'mongoose';
+import { type QueryFilter, Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
-import { inserted, isDuplicate, type MongoServer } from '../../mongo-server.ts';
+import { inserted, type MongoServer, upserted } from '../../mongo-server.ts';
+import { pageOf, textBefore } from '../../page.ts';
+import { type JsonDocument, jsonDocuments } from '../json-documents.ts';
 
-export interface Stored {
-  readonly _id: string;
+export interface Stored extends JsonDocument {
   readonly tenant: TenantId;
   readonly name: string;
   /** The id that may be used instead of the name. */
   readonly alias: string;
   readonly version: number;
-  readonly document: string;
 }
 
 const schemaOf = (collection: string): Schema<Stored> =>
@@ -61,16 +57,15 @@ const lastGoodSchema = new Schema<LastGoodDocument>(
 
 export function createAgents(server: MongoServer): Agents {
   const agents = server.connection.model<Stored>('Agent', agentSchema);
+  const documents = jsonDocuments<Agent, Stored>(server, agents);
   const pausedAgents = server.connection.model<PausedAgent>('PausedAgent', pausedAgentSchema);
   async function setPaused(tenant: TenantId, name: string, isPaused: boolean): Promise<void> {
     const _id = idOf(tenant, name);
     if (isPaused) await server.write(() => pausedAgents.replaceOne({ _id }, { _id, tenant, name }, { upsert: true }));
     else await server.write(() => pausedAgents.deleteOne({ _id }));
   }
-  const newest = async (filter: QueryFilter<Stored>): Promise<Agent | null> => {
-    const [found] = await server.read(() => agents.find(filter).sort({ version: -1 }).limit(1).lean());
-    return found === undefined ? null : parsed<Agent>(found);
-  };
+  const newest = async (filter: QueryFilter<Stored>): Promise<Agent | null> =>
+    (await documents.all(filter, { version: -1 }, 1))[0] ?? null;
   return {
     insert: (agent) => {
       const { tenant, name, version, id } = agent;
@@ -83,7 +78,7 @@ export function createAgents(server: MongoServer): Agents {
     latest: (tenant, nameOrId) => newest(called(tenant, nameOrId)),
     version: (tenant, nameOrId, version) => newest({ ...called(tenant, nameOrId), version }),
     list: async (tenant, page) => {
-      const after = nameAfter(page);
+      const after = textBefore(page) ?? '';
       const groups = await server.read(() =>
         agents
           .aggregate<{ readonly _id: string; readonly version: number }>([
@@ -95,13 +90,7 @@ export function createAgents(server: MongoServer): Agents {
           .exec(),
       );
       const ids = groups.map((group) => idOf(tenant, group._id, group.version));
-      const found = await server.read(() =>
-        agents
-          .find({ _id: { $in: ids } })
-          .sort({ name: 1 })
-          .lean(),
-      );
-      return pageOf(found.map(parsed<Agent>), page);
+      return pageOf(await documents.all({ _id: { $in: ids } }, { name: 1 }), page, ({ name }) => [name]);
     },
     remove: async (tenant, name) => {
       const { deletedCount } = await server.write(() => agents.deleteMany({ tenant, name }));
@@ -118,37 +107,17 @@ export function createAgents(server: MongoServer): Agents {
 
 export function createToolServers(server: MongoServer): ToolServers {
   const servers = server.connection.model<Stored>('ToolServer', toolServerSchema);
-  const stored = (tool: ToolServer): Stored => {
-    const { tenant, name, id } = tool;
-    return { _id: idOf(tenant, name), tenant, name, alias: id, version: 1, document: JSON.stringify(tool) };
-  };
+  const documents = jsonDocuments<ToolServer, Stored>(server, servers);
   return {
-    insert: (tool) => inserted(server, servers, stored(tool)),
-    get: async (tenant, nameOrId) => {
-      const found = await server.read(() => servers.findOne(called(tenant, nameOrId)).lean());
-      return found && parsed<ToolServer>(found);
+    insert: (tool) => {
+      const { tenant, name, id: alias } = tool;
+      const document = JSON.stringify(tool);
+      return inserted(server, servers, { _id: idOf(tenant, name), tenant, name, alias, version: 1, document });
     },
-    list: async (tenant, page) => {
-      const found = await server.read(() =>
-        servers
-          .find({ tenant, name: { $gt: nameAfter(page) } })
-          .sort({ name: 1 })
-          .limit(page.limit + 1)
-          .lean(),
-      );
-      return pageOf(found.map(parsed<ToolServer>), page);
-    },
-    // The text of an object that was read is the text that is stored.
-    replace: async (tool, seen) => {
-      const { _id, document } = stored(tool);
-      const filter = { _id, document: JSON.stringify(seen) };
-      const { matchedCount } = await server.write(() => servers.updateOne(filter, { $set: { document } }));
-      return matchedCount === 1;
-    },
-    remove: async (tenant, name) => {
-      const { deletedCount } = await server.write(() => servers.deleteOne({ _id: idOf(tenant, name) }));
-      return deletedCount === 1;
-    },
+    get: (tenant, nameOrId) => documents.one(called(tenant, nameOrId)),
+    list: (tenant, page) => documents.page('name', { tenant }, page),
+    replace: (tool, seen) => documents.replace(idOf(tool.tenant, tool.name), tool, seen),
+    remove: (tenant, name) => documents.remove({ _id: idOf(tenant, name) }),
   };
 }
 
@@ -163,7 +132,10 @@ export function createToolsets(server: MongoServer): Toolsets {
       const found = await server.read(() => toolsets.findOne({ _id: idOf(tenant, sha256) }).lean());
       return found && { tenant, sha256, manifest: found.manifest };
     },
-    putLastGood: (tenant, baseUrl, sha256) => put(server, lastGood, idOf(tenant, baseUrl), { sha256 }),
+    putLastGood: async (tenant, baseUrl, sha256) => {
+      const filter = { _id: idOf(tenant, baseUrl) };
+      await upserted(server, (options) => lastGood.updateOne(filter, { $set: { sha256 } }, options));
+    },
     lastGood: async (tenant, baseUrl) => {
       const found = await server.read(() => lastGood.findOne({ _id: idOf(tenant, baseUrl) }).lean());
       return found?.sha256 ?? null;
@@ -173,66 +145,19 @@ export function createToolsets(server: MongoServer): Toolsets {
 
 export function createSecrets(server: MongoServer): Secrets {
   const secrets = server.connection.model<Stored>('Secret', secretSchema);
+  const documents = jsonDocuments<SealedSecret, Stored>(server, secrets);
   return {
-    put: (secret) => {
+    put: async (secret) => {
       const { tenant, name } = secret;
-      const fields = { tenant, name, alias: name, version: 1, document: JSON.stringify(secret) };
-      return put(server, secrets, idOf(tenant, name), fields);
+      const filter = { _id: idOf(tenant, name) };
+      const update = { $set: { tenant, name, alias: name, version: 1, document: JSON.stringify(secret) } };
+      await upserted(server, (options) => secrets.updateOne(filter, update, options));
     },
-    get: async (tenant, name) => {
-      const found = await server.read(() => secrets.findOne({ _id: idOf(tenant, name) }).lean());
-      return found && parsed<SealedSecret>(found);
-    },
-    list: async (tenant) => {
-      const found = await server.read(() => secrets.find({ tenant }).sort({ name: 1 }).lean());
-      return found.map(parsed<SealedSecret>);
-    },
-    replace: async (secret, seen) => {
-      const filter = { _id: idOf(secret.tenant, secret.name), document: JSON.stringify(seen) };
-      const document = JSON.stringify(secret);
-      return (await server.write(() => secrets.updateOne(filter, { $set: { document } }))).matchedCount === 1;
-    },
-    remove: async (tenant, name) => {
-      const { deletedCount } = await server.write(() => secrets.deleteOne({ _id: idOf(tenant, name) }));
-      return deletedCount === 1;
-    },
+    get: (tenant, name) => documents.one({ _id: idOf(tenant, name) }),
+    list: (tenant) => documents.all({ tenant }, { name: 1 }),
+    replace: (secret, seen) => documents.replace(idOf(secret.tenant, secret.name), secret, seen),
+    remove: (tenant, name) => documents.remove({ _id: idOf(tenant, name) }),
   };
 }
 
-/** Replaces or inserts. */
-async function put<Document extends { readonly _id: string }>(
-  server: MongoServer,
-  into: Model<Document>,
-  id: string,
-  fields: Partial<Document>,
-): Promise<void> {
-  const filter = { _id: id };
-  const update = { $set: fields };
-  try {
-    await server.write(() => into.updateOne(filter, update, { upsert: true }));
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    await server.write(() => into.updateOne(filter, update)); // inserted by another process meanwhile
-  }
-}
-
 const called = (tenant: TenantId, nameOrId: string) => ({ tenant, $or: [{ name: nameOrId }, { alias: nameOrId }] });
-
-/** A document this adapter has written itself. */
-export const parsed = <Item>({ document }: Stored): Item => JSON.parse(document) as Item;
-
-export function nameAfter({ cursor }: PageRequest): string {
-  if (cursor === null) return '';
-  const [name] = decodeCursor(cursor);
-  if (typeof name !== 'string') throw invalidCursor();
-  return name;
-}
-
-export function pageOf<Item extends { readonly name: string }>(
-  found: readonly Item[],
-  { limit }: PageRequest,
-): Page<Item> {
-  const data = found.slice(0, limit);
-  const last = data.at(-1);
-  return { data, nextCursor: found.length > limit && last ? encodeCursor([last.name]) : null };
-}

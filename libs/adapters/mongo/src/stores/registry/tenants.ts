@@ -5,30 +5,25 @@
 //   E1. The `_id` of every document but a key's begins with its tenant (id-of.ts, commit-document D1): the index of the
 //       `_id` finds a tenant's documents, however many others there are.
 import { randomInt } from 'node:crypto';
-import {
-  decodeCursor,
-  encodeCursor,
-  type HeldBy,
-  type HeldGroup,
-  type HeldThread,
-  type HeldThreads,
-  invalidCursor,
-  type TenantEraser,
-  type TenantRecord,
-  type Tenants,
-  type TenantId,
+import type {
+  HeldBy,
+  HeldGroup,
+  HeldThread,
+  HeldThreads,
+  TenantEraser,
+  TenantRecord,
+  Tenants,
+  TenantId,
 } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
-import { idOf } from '../../id-of.ts';
+import { idOf, idsBehind } from '../../id-of.ts';
 import { inserted, type MongoServer } from '../../mongo-server.ts';
+import { type JsonDocument, jsonDocuments } from '../json-documents.ts';
 
-interface TenantDocument {
-  /** The tenant's id. */
-  readonly _id: string;
+/** The `_id` is the tenant's id. */
+interface TenantDocument extends JsonDocument {
   readonly state: string;
-  /** The record as JSON. */
-  readonly document: string;
 }
 
 const tenantSchema = new Schema<TenantDocument>(
@@ -36,41 +31,16 @@ const tenantSchema = new Schema<TenantDocument>(
   { ...everySchema, collection: 'tenants' },
 ).index({ state: 1 }, { name: 'by_state' });
 
-const parsed = ({ document }: TenantDocument): TenantRecord => JSON.parse(document) as TenantRecord;
-
 export function createTenants(server: MongoServer): Tenants {
   const tenants = server.connection.model<TenantDocument>('Tenant', tenantSchema);
+  const documents = jsonDocuments<TenantRecord, TenantDocument>(server, tenants);
   return {
     insert: (tenant) =>
       inserted(server, tenants, { _id: tenant.id, state: tenant.state, document: JSON.stringify(tenant) }),
-    get: async (id) => {
-      const found = await server.read(() => tenants.findOne({ _id: id }).lean());
-      return found && parsed(found);
-    },
-    list: async ({ limit, cursor }) => {
-      const [after = ''] = cursor === null ? [] : decodeCursor(cursor);
-      if (typeof after !== 'string') throw invalidCursor();
-      const found = await server.read(() =>
-        tenants
-          .find({ _id: { $gt: after } })
-          .sort({ _id: 1 })
-          .limit(limit + 1)
-          .lean(),
-      );
-      const data = found.slice(0, limit).map(parsed);
-      const last = data.at(-1);
-      return { data, nextCursor: found.length > limit && last ? encodeCursor([last.id]) : null };
-    },
-    // The text of an object that was read is the text that is stored.
-    replace: async (tenant, seen) => {
-      const filter = { _id: tenant.id, document: JSON.stringify(seen) };
-      const change = { $set: { state: tenant.state, document: JSON.stringify(tenant) } };
-      return (await server.write(() => tenants.updateOne(filter, change))).matchedCount === 1;
-    },
-    deleting: async () => {
-      const found = await server.read(() => tenants.find({ state: 'deleting' }).sort({ _id: 1 }).lean());
-      return found.map(parsed);
-    },
+    get: (id) => documents.one({ _id: id }),
+    list: (page) => documents.page('_id', {}, page),
+    replace: (tenant, seen) => documents.replace(tenant.id, tenant, seen, { state: tenant.state }),
+    deleting: () => documents.all({ state: 'deleting' }, { _id: 1 }),
   };
 }
 
@@ -138,11 +108,8 @@ export function createTenantEraser(server: MongoServer): TenantEraser {
   const { connection } = server;
   return {
     erase: async (tenant) => {
-      const list = `[${JSON.stringify(tenant)}`;
-      const ranges = [
-        { _id: { $gte: `${list},`, $lt: `${list}-` } },
-        { _id: { $gte: `${tenant}:`, $lt: `${tenant};` } },
-      ]; // (E1) the next character of each
+      // (E1) `;` follows the colon.
+      const ranges = [{ _id: idsBehind(tenant) }, { _id: { $gte: `${tenant}:`, $lt: `${tenant};` } }];
       let count = 0;
       for (const model of Object.values(connection.models)) {
         const { name } = model.collection;

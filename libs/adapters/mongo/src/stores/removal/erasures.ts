@@ -1,24 +1,17 @@
 // Erasures, each as JSON in one document beside what it is found by. Port: ports/stores/erasures.ts.
-import {
-  decodeCursor,
-  encodeCursor,
-  type ErasureRecord,
-  type Erasures,
-  invalidCursor,
-  type TenantId,
-} from '@dormouse/ports';
+import type { ErasureRecord, Erasures, TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
 import { inserted, type MongoServer } from '../../mongo-server.ts';
+import { behindCursor, pageOf } from '../../page.ts';
+import { type JsonDocument, jsonDocuments } from '../json-documents.ts';
 
-interface Stored {
-  readonly _id: string;
+interface Stored extends JsonDocument {
   readonly tenant: TenantId;
   readonly id: string;
   readonly requestedAt: number;
   readonly state: 'running' | 'done';
-  readonly document: string;
 }
 
 const schema = new Schema<Stored>(
@@ -28,53 +21,27 @@ const schema = new Schema<Stored>(
 schema.index({ tenant: 1, requestedAt: -1, id: -1 }, { name: 'newest' });
 schema.index({ requestedAt: 1 }, { name: 'running', partialFilterExpression: { state: 'running' } });
 
-const parsed = ({ document }: Stored): ErasureRecord => JSON.parse(document) as ErasureRecord;
 const stateOf = ({ certificate }: ErasureRecord): Stored['state'] => (certificate === null ? 'running' : 'done');
 
 export function createErasures(server: MongoServer): Erasures {
-  const documents = server.connection.model<Stored>('Erasure', schema);
-
-  async function get(tenant: TenantId, id: string): Promise<ErasureRecord | null> {
-    const found = await server.read(() => documents.findOne({ _id: idOf(tenant, id) }).lean());
-    return found && parsed(found);
-  }
-
+  const erasures = server.connection.model<Stored>('Erasure', schema);
+  const documents = jsonDocuments<ErasureRecord, Stored>(server, erasures);
+  const get = (tenant: TenantId, id: string) => documents.one({ _id: idOf(tenant, id) });
   return {
     get,
     insert: async (erasure) => {
       const { tenant, id, requestedAt } = erasure;
       const document = JSON.stringify(erasure);
       const stored = { _id: idOf(tenant, id), tenant, id, requestedAt, state: stateOf(erasure), document };
-      return (await inserted(server, documents, stored)) ? erasure : ((await get(tenant, id)) ?? erasure);
+      return (await inserted(server, erasures, stored)) ? erasure : ((await get(tenant, id)) ?? erasure);
     },
-    list: async (tenant, { limit, cursor }) => {
-      const found = await server.read(() =>
-        documents
-          .find({ tenant, ...(cursor === null ? {} : behind(cursor)) })
-          .sort({ requestedAt: -1, id: -1 })
-          .limit(limit + 1)
-          .lean(),
-      );
-      const data = found.slice(0, limit).map(parsed);
-      const last = data.at(-1);
-      return { data, nextCursor: found.length > limit && last ? encodeCursor([last.requestedAt, last.id]) : null };
+    list: async (tenant, page) => {
+      const filter = { tenant, ...behindCursor(page, ['requestedAt', 'id'], '$lt') };
+      const found = await documents.all(filter, { requestedAt: -1, id: -1 }, page.limit + 1);
+      return pageOf(found, page, ({ requestedAt, id }) => [requestedAt, id]);
     },
-    replace: async (erasure, seen) => {
-      const filter = { _id: idOf(erasure.tenant, erasure.id), document: JSON.stringify(seen) };
-      const change = { $set: { document: JSON.stringify(erasure), state: stateOf(erasure) } };
-      return (await server.write(() => documents.updateOne(filter, change))).matchedCount === 1;
-    },
-    running: async (limit) => {
-      const found = await server.read(() =>
-        documents.find({ state: 'running' }).sort({ requestedAt: 1 }).limit(limit).lean(),
-      );
-      return found.map(parsed);
-    },
+    replace: (erasure, seen) =>
+      documents.replace(idOf(erasure.tenant, erasure.id), erasure, seen, { state: stateOf(erasure) }),
+    running: (limit) => documents.all({ state: 'running' }, { requestedAt: 1 }, limit),
   };
-}
-
-function behind(cursor: string) {
-  const [requestedAt, id] = decodeCursor(cursor);
-  if (typeof requestedAt !== 'number' || typeof id !== 'string') throw invalidCursor();
-  return { $or: [{ requestedAt: { $lt: requestedAt } }, { requestedAt, id: { $lt: id } }] };
 }
