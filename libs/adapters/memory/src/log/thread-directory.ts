@@ -3,8 +3,6 @@ import type {
   OldestWaits,
   OpenCall,
   OpenOfTenant,
-  Page,
-  PageRequest,
   ThreadCensus,
   ThreadDirectory,
   ThreadFilter,
@@ -17,6 +15,7 @@ import type {
   TenantId,
 } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
+import { pageOf, rowsOf } from '../stores/rows.ts';
 import { nameOf } from './thread-log.ts';
 import { projectUsage, usageOf, type UsageStore, usageTotalOf } from './thread-usage.ts';
 
@@ -52,7 +51,7 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
     get: (key) => passage.read('directory.get', nameOf(key), () => rows.get(nameOf(key)) ?? null),
     list: (tenant, filter, page) =>
       passage.read('directory.list', tenant, () => {
-        const found = [...rows.values()].filter((row) => row.tenant === tenant && matches(row, filter));
+        const found = rowsOf(rows, tenant).filter((row) => matches(row, filter));
         found.sort(newestFirst);
         return pageOf(filter.order === 'asc' ? found.toReversed() : found, page, (row) => row.thread);
       }),
@@ -88,7 +87,7 @@ export function createThreadDirectory(rows: DirectoryStore, passage: Passage): T
       ),
     usesAgent: (tenant, agent) =>
       passage.read('directory.usesAgent', `${tenant}:${agent}`, () =>
-        [...rows.values()].some((row) => row.tenant === tenant && row.agent === agent && row.status !== 'closed'),
+        rowsOf(rows, tenant).some((row) => row.agent === agent && row.status !== 'closed'),
       ),
     usage: (tenant, query, page) =>
       passage.read('directory.usage', tenant, () => usageOf(daysOf(rows), tenant, query, page)),
@@ -106,7 +105,7 @@ const newestFirst = (left: ThreadRow, right: ThreadRow): number =>
 
 function byExternalId(rows: DirectoryStore, row: ThreadRow): ThreadRow | undefined {
   if (row.externalId === null) return undefined;
-  return [...rows.values()].find((other) => other.tenant === row.tenant && other.externalId === row.externalId);
+  return rowsOf(rows, row.tenant).find((other) => other.externalId === row.externalId);
 }
 
 /** An older position never overwrites a newer one; a thread that has commits no longer needs its opening. */
@@ -134,24 +133,21 @@ function project(
 
 function oldestCallOf(rows: DirectoryStore, tenant: TenantId, toolServer: string): OpenCall | null {
   const known = waitsOf.get(rows) ?? new Map<string, ThreadWaits>();
-  const open = [...rows.values()]
-    .filter((row) => row.tenant === tenant)
+  const open = rowsOf(rows, tenant)
     .flatMap((row) => known.get(nameOf(row))?.calls ?? [])
     .filter((call) => call.toolServer === toolServer);
   return open.toSorted((one, other) => one.since - other.since)[0] ?? null;
 }
 
 function openOf(rows: DirectoryStore, tenant: TenantId): OpenOfTenant {
-  const open = [...rows.values()].filter((row) => row.tenant === tenant && row.status !== 'closed');
+  const open = rowsOf(rows, tenant).filter((row) => row.status !== 'closed');
   const waits = waitsOf.get(rows);
   const subscriptions = open.reduce((sum, row) => sum + (waits?.get(nameOf(row))?.subscriptions ?? 0), 0);
   return { threads: open.length, subscriptions };
 }
 
 function censusOf(rows: DirectoryStore): ThreadCensus {
-  const threads: Record<ThreadStatus, number> = {
-    ...{ opening: 0, parked: 0, closed: 0, thinking: 0, waiting: 0, idle: 0 },
-  };
+  const threads: Record<ThreadStatus, number> = { opening: 0, parked: 0, closed: 0, thinking: 0, waiting: 0, idle: 0 };
   for (const { status } of rows.values()) threads[status] += 1;
   let oldest: OldestWaits = {};
   let subscriptions = 0;
@@ -182,12 +178,4 @@ function matches(row: ThreadRow, filter: ThreadFilter): boolean {
     (filter.createdAfter === undefined || row.createdAt > filter.createdAfter) &&
     metadata.every(([name, value]) => row.metadata[name] === value)
   );
-}
-
-/** The page after `cursor`, which names the last row of the page before. */
-export function pageOf<T>(rows: readonly T[], { limit, cursor }: PageRequest, nameOfRow: (row: T) => string): Page<T> {
-  const start = cursor === null ? 0 : rows.findIndex((row) => nameOfRow(row) === cursor) + 1;
-  const data = rows.slice(start, start + limit);
-  const last = data.at(-1);
-  return { data, nextCursor: last !== undefined && start + limit < rows.length ? nameOfRow(last) : null };
 }

@@ -11,6 +11,7 @@ import {
   type UsageTotals,
   type TenantId,
 } from '@dormouse/ports';
+import { pageOf } from '../stores/rows.ts';
 
 interface UsageDay extends UsageTotals {
   readonly tenant: TenantId;
@@ -45,12 +46,7 @@ const totalsOf = ({
   ...{ inputTokens, outputTokens, completions, toolCalls, activeMs, waitingMs },
 });
 
-export function usageOf(
-  days: UsageStore,
-  tenant: TenantId,
-  query: UsageQuery,
-  { limit, cursor }: PageRequest,
-): Page<UsageRow> {
+export function usageOf(days: UsageStore, tenant: TenantId, query: UsageQuery, page: PageRequest): Page<UsageRow> {
   const sums = new Map<string, UsageTotals>();
   for (const each of within(days, tenant, query)) {
     const key = String(each[query.groupBy]);
@@ -58,9 +54,8 @@ export function usageOf(
   }
   const keys = [...sums.keys()].toSorted();
   const ordered = query.groupBy === 'thread' ? keys.toReversed() : keys;
-  const start = cursor === null ? 0 : ordered.indexOf(cursor) + 1;
-  const data = ordered.slice(start, start + limit).map((key) => ({ key, ...(sums.get(key) ?? noUsage) }));
-  return { data, nextCursor: start + limit < ordered.length ? (data.at(-1)?.key ?? null) : null };
+  const { data, nextCursor } = pageOf(ordered, page, (key) => key);
+  return { data: data.map((key) => ({ key, ...(sums.get(key) ?? noUsage) })), nextCursor };
 }
 
 export const usageTotalOf = (days: UsageStore, tenant: TenantId, range: UsageRange): UsageTotals =>

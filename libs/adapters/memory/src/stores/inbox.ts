@@ -13,6 +13,7 @@ import {
   type TenantId,
 } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
+import { rowsOf } from './rows.ts';
 
 /** By tenant and id. */
 export type InboxStore = Map<string, Question>;
@@ -21,7 +22,7 @@ const nameOf = (tenant: TenantId, id: string): string => JSON.stringify([tenant,
 
 export function createInbox(store: InboxStore, passage: Passage): Inbox {
   const inOrder = (tenant: TenantId, holds: (question: Question) => boolean): readonly Question[] =>
-    [...store.values()].filter((each) => each.tenant === tenant && holds(each)).toSorted(byAge);
+    rowsOf(store, tenant).filter(holds).toSorted(byAge);
   return {
     put: (questions) =>
       passage.write('inbox.put', questions[0]?.thread ?? '', () => {

@@ -2,11 +2,10 @@
 import { isCleared, type Login, type Logins, type View, type Views, viewsMax } from '@dormouse/ports';
 import type { Passage } from '../gate.ts';
 import { nameOf } from '../log/thread-log.ts';
+import { rising } from './rows.ts';
 
 export type ViewStore = Map<string, Map<string, View>>;
 export type LoginStore = Map<string, Map<string, Login>>;
-
-const byType = (left: View, right: View): number => (left.viewType < right.viewType ? -1 : 1);
 
 export function createViews(store: ViewStore, passage: Passage): Views {
   return {
@@ -20,7 +19,9 @@ export function createViews(store: ViewStore, passage: Passage): Views {
         if (views.size > viewsMax && oldest !== undefined) views.delete(oldest);
       }),
     list: (key) =>
-      passage.read('views.list', nameOf(key), () => [...(store.get(nameOf(key))?.values() ?? [])].toSorted(byType)),
+      passage.read('views.list', nameOf(key), () =>
+        [...(store.get(nameOf(key))?.values() ?? [])].toSorted(rising(({ viewType }) => viewType)),
+      ),
   };
 }
 

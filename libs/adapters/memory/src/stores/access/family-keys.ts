@@ -1,6 +1,7 @@
 // Keys of families in memory. Port: ports/stores/family-keys.ts.
 import type { FamilyKey, FamilyKeys, TenantId } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
+import { rising, rowsOf } from '../rows.ts';
 
 export type FamilyKeyStore = Map<string, FamilyKey>;
 
@@ -20,9 +21,9 @@ export function createFamilyKeys(keys: FamilyKeyStore, passage: Passage): Family
       ),
     page: (tenant, after, limit) =>
       passage.read('familyKeys.page', tenant, () =>
-        [...keys.values()]
-          .filter((key) => key.tenant === tenant && (after === null || key.family > after))
-          .toSorted((left, right) => (left.family < right.family ? -1 : 1))
+        rowsOf(keys, tenant)
+          .filter(({ family }) => after === null || family > after)
+          .toSorted(rising(({ family }) => family))
           .slice(0, limit),
       ),
     replace: (key, seen) =>

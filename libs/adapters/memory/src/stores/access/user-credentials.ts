@@ -1,15 +1,14 @@
 // Credentials of users in memory. Port: ports/registry/user-credentials.ts.
 import type { TenantId, UserCredential, UserCredentials } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
+import { replaceSeen, rising, rowsOf } from '../rows.ts';
 import type { RegistryStore } from '../registry/registry.ts';
 
 export function createUserCredentials({ userCredentials }: RegistryStore, passage: Passage): UserCredentials {
   const nameOf = (...parts: readonly string[]): string => JSON.stringify(parts);
   const own = ({ tenant, userId, toolServer }: UserCredential): string => nameOf(tenant, userId, toolServer);
   const ofTenant = (tenant: TenantId): readonly UserCredential[] =>
-    [...userCredentials.values()]
-      .filter((each) => each.tenant === tenant)
-      .toSorted((left, right) => (own(left) < own(right) ? -1 : 1));
+    rowsOf(userCredentials, tenant).toSorted(rising(own));
   return {
     put: (credential) =>
       passage.write(
@@ -32,11 +31,9 @@ export function createUserCredentials({ userCredentials }: RegistryStore, passag
           .slice(0, limit),
       ),
     replace: (credential, seen) =>
-      passage.write('userCredentials.replace', credential.toolServer, () => {
-        if (JSON.stringify(userCredentials.get(own(credential))) !== JSON.stringify(seen)) return false;
-        userCredentials.set(own(credential), credential);
-        return true;
-      }),
+      passage.write('userCredentials.replace', credential.toolServer, () =>
+        replaceSeen(userCredentials, own(credential), credential, seen),
+      ),
     remove: (tenant, userId, toolServer) =>
       passage.write('userCredentials.remove', toolServer, () =>
         userCredentials.delete(nameOf(tenant, userId, toolServer)),

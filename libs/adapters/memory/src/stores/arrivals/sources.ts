@@ -1,7 +1,7 @@
 // Sources and deliveries in memory. Port: ports/arrivals/sources.ts.
 import type { Deliveries, Delivery, Source, Sources, TenantId } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
-import { pageOf } from '../../log/thread-directory.ts';
+import { byName, pageOf, replaceSeen, rowsOf } from '../rows.ts';
 
 /** The durable part. Keys begin with the tenant. */
 export interface ArrivalStore {
@@ -26,28 +26,18 @@ export function createSources({ sources }: ArrivalStore, passage: Passage): Sour
         'sources.get',
         nameOrId,
         () =>
-          sources.get(nameOf(tenant, nameOrId)) ??
-          all().find((source) => source.tenant === tenant && source.id === nameOrId) ??
-          null,
+          sources.get(nameOf(tenant, nameOrId)) ?? rowsOf(sources, tenant).find(({ id }) => id === nameOrId) ?? null,
       ),
     byToken: (tokenSha256) =>
       passage.read('sources.byToken', '', () => all().find((source) => source.tokenSha256 === tokenSha256) ?? null),
     list: (tenant, page) =>
-      passage.read('sources.list', tenant, () => {
-        const found = all().filter((source) => source.tenant === tenant);
-        return pageOf(
-          found.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
-          page,
-          ({ name }) => name,
-        );
-      }),
+      passage.read('sources.list', tenant, () =>
+        pageOf(rowsOf(sources, tenant).toSorted(byName), page, ({ name }) => name),
+      ),
     replace: (source, seen) =>
-      passage.write('sources.replace', source.name, () => {
-        const name = nameOf(source.tenant, source.name);
-        if (JSON.stringify(sources.get(name)) !== JSON.stringify(seen)) return false;
-        sources.set(name, source);
-        return true;
-      }),
+      passage.write('sources.replace', source.name, () =>
+        replaceSeen(sources, nameOf(source.tenant, source.name), source, seen),
+      ),
     remove: (tenant, name) => passage.write('sources.remove', name, () => sources.delete(nameOf(tenant, name))),
   };
 }

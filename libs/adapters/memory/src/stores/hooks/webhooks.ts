@@ -11,7 +11,7 @@ import {
   type TenantId,
 } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
-import { pageOf } from '../../log/thread-directory.ts';
+import { byId, insertNew, pageOf, replaceSeen, rising, rowsOf } from '../rows.ts';
 
 interface HeldReader extends WebhookReader {
   readonly holder: string | null;
@@ -30,29 +30,23 @@ export const createWebhookStore = (): WebhookStore => ({
 
 const nameOf = (...parts: readonly string[]): string => JSON.stringify(parts);
 const deliveryName = ({ tenant, webhook, id }: DeliveryName): string => nameOf(tenant, webhook, id);
-const byId = (one: { readonly id: string }, other: { readonly id: string }): number => (one.id < other.id ? -1 : 1);
 
 export function createWebhooks({ webhooks, deliveries }: WebhookStore, passage: Passage): Webhooks {
-  const of = (tenant: TenantId): readonly Webhook[] => [...webhooks.values()].filter((each) => each.tenant === tenant);
   return {
     insert: (webhook) =>
-      passage.write('webhooks.insert', webhook.id, () => {
-        const name = nameOf(webhook.tenant, webhook.id);
-        if (webhooks.has(name)) return false;
-        webhooks.set(name, webhook);
-        return true;
-      }),
+      passage.write('webhooks.insert', webhook.id, () =>
+        insertNew(webhooks, nameOf(webhook.tenant, webhook.id), webhook),
+      ),
     get: (tenant, id) => passage.read('webhooks.get', id, () => webhooks.get(nameOf(tenant, id)) ?? null),
     list: (tenant, page) =>
-      passage.read('webhooks.list', tenant, () => pageOf(of(tenant).toSorted(byId), page, ({ id }) => id)),
-    count: (tenant) => passage.read('webhooks.count', tenant, () => of(tenant).length),
+      passage.read('webhooks.list', tenant, () =>
+        pageOf(rowsOf(webhooks, tenant).toSorted(byId), page, ({ id }) => id),
+      ),
+    count: (tenant) => passage.read('webhooks.count', tenant, () => rowsOf(webhooks, tenant).length),
     replace: (webhook, seen) =>
-      passage.write('webhooks.replace', webhook.id, () => {
-        const name = nameOf(webhook.tenant, webhook.id);
-        if (JSON.stringify(webhooks.get(name)) !== JSON.stringify(seen)) return false;
-        webhooks.set(name, webhook);
-        return true;
-      }),
+      passage.write('webhooks.replace', webhook.id, () =>
+        replaceSeen(webhooks, nameOf(webhook.tenant, webhook.id), webhook, seen),
+      ),
     remove: (tenant, id) =>
       passage.write('webhooks.remove', id, () => {
         for (const [name, delivery] of deliveries)
@@ -63,8 +57,8 @@ export function createWebhooks({ webhooks, deliveries }: WebhookStore, passage: 
 }
 
 export function createWebhookDeliveries({ deliveries }: WebhookStore, passage: Passage): WebhookDeliveries {
-  const of = (tenant: TenantId, webhook: string): WebhookDelivery[] =>
-    [...deliveries.values()].filter((each) => each.tenant === tenant && each.webhook === webhook);
+  const of = (tenant: TenantId, webhook: string): readonly WebhookDelivery[] =>
+    rowsOf(deliveries, tenant).filter((each) => each.webhook === webhook);
   const put = (delivery: WebhookDelivery): void => void deliveries.set(deliveryName(delivery), delivery);
   const begun = { state: 'pending', tries: 0 } as const;
   return {
@@ -89,9 +83,8 @@ export function createWebhookDeliveries({ deliveries }: WebhookStore, passage: P
     waiting: (tenant) =>
       passage.read('webhookDeliveries.waiting', tenant, () => {
         const earliest = new Map<string, number>();
-        for (const { webhook, nextAt, tenant: owner } of deliveries.values())
-          if (owner === tenant && nextAt !== null)
-            earliest.set(webhook, Math.min(nextAt, earliest.get(webhook) ?? nextAt));
+        for (const { webhook, nextAt } of rowsOf(deliveries, tenant))
+          if (nextAt !== null) earliest.set(webhook, Math.min(nextAt, earliest.get(webhook) ?? nextAt));
         return [...earliest].map(([webhook, nextAt]) => ({ webhook, nextAt }));
       }),
     record: (seen, attempt, outcome) =>
@@ -143,7 +136,7 @@ export function createWebhookReaders({ readers }: WebhookStore, passage: Passage
       passage.read('webhookReaders.list', after ?? '', () =>
         [...readers.values()]
           .filter(({ tenant }) => after === null || tenant > after)
-          .toSorted((one, other) => (one.tenant < other.tenant ? -1 : 1))
+          .toSorted(rising(({ tenant }) => tenant))
           .slice(0, limit)
           .map(shown),
       ),

@@ -16,7 +16,7 @@ import type {
   TenantId,
 } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
-import { pageOf } from '../../log/thread-directory.ts';
+import { byName, insertNew, pageOf, replaceSeen, rowsOf } from '../rows.ts';
 
 /** The durable part. Keys begin with the tenant. */
 export interface RegistryStore {
@@ -46,8 +46,7 @@ export const createRegistryStore = (): RegistryStore => ({
   pausedAgents: new Map(),
 });
 
-const byName = (left: { readonly name: string }, right: { readonly name: string }): number =>
-  left.name < right.name ? -1 : 1;
+const nameOf = ({ tenant, name }: Pick<ToolServer, 'tenant' | 'name'>): string => `${tenant}:${name}`;
 
 export function createAgents({ agents, pausedAgents }: RegistryStore, passage: Passage): Agents {
   const pausedOf = (tenant: TenantId): ReadonlySet<string> => pausedAgents.get(tenant) ?? new Set();
@@ -96,30 +95,21 @@ export function createAgents({ agents, pausedAgents }: RegistryStore, passage: P
 
 export function createToolServers({ toolServers }: RegistryStore, passage: Passage): ToolServers {
   const find = (tenant: TenantId, nameOrId: string): ToolServer | null =>
-    toolServers.get(`${tenant}:${nameOrId}`) ??
-    [...toolServers.values()].find((server) => server.tenant === tenant && server.id === nameOrId) ??
+    toolServers.get(nameOf({ tenant, name: nameOrId })) ??
+    rowsOf(toolServers, tenant).find(({ id }) => id === nameOrId) ??
     null;
   return {
     insert: (server) =>
-      passage.write('toolServers.insert', server.name, () => {
-        if (toolServers.has(`${server.tenant}:${server.name}`)) return false;
-        toolServers.set(`${server.tenant}:${server.name}`, server);
-        return true;
-      }),
+      passage.write('toolServers.insert', server.name, () => insertNew(toolServers, nameOf(server), server)),
     get: (tenant, nameOrId) => passage.read('toolServers.get', nameOrId, () => find(tenant, nameOrId)),
     list: (tenant, page) =>
-      passage.read('toolServers.list', tenant, () => {
-        const found = [...toolServers.values()].filter((server) => server.tenant === tenant);
-        return pageOf(found.sort(byName), page, (server) => server.name);
-      }),
+      passage.read('toolServers.list', tenant, () =>
+        pageOf(rowsOf(toolServers, tenant).toSorted(byName), page, ({ name }) => name),
+      ),
     replace: (server, seen) =>
-      passage.write('toolServers.replace', server.name, () => {
-        const stored = toolServers.get(`${server.tenant}:${server.name}`);
-        if (JSON.stringify(stored) !== JSON.stringify(seen)) return false;
-        toolServers.set(`${server.tenant}:${server.name}`, server);
-        return true;
-      }),
-    remove: (tenant, name) => passage.write('toolServers.remove', name, () => toolServers.delete(`${tenant}:${name}`)),
+      passage.write('toolServers.replace', server.name, () => replaceSeen(toolServers, nameOf(server), server, seen)),
+    remove: (tenant, name) =>
+      passage.write('toolServers.remove', name, () => toolServers.delete(nameOf({ tenant, name }))),
   };
 }
 
@@ -141,20 +131,11 @@ export function createToolsets({ toolsets, lastGood }: RegistryStore, passage: P
 
 export function createSecrets({ secrets }: RegistryStore, passage: Passage): Secrets {
   return {
-    put: (secret) =>
-      passage.write('secrets.put', secret.name, () => void secrets.set(`${secret.tenant}:${secret.name}`, secret)),
-    get: (tenant, name) => passage.read('secrets.get', name, () => secrets.get(`${tenant}:${name}`) ?? null),
-    list: (tenant) =>
-      passage.read('secrets.list', tenant, () =>
-        [...secrets.values()].filter((secret) => secret.tenant === tenant).sort(byName),
-      ),
+    put: (secret) => passage.write('secrets.put', secret.name, () => void secrets.set(nameOf(secret), secret)),
+    get: (tenant, name) => passage.read('secrets.get', name, () => secrets.get(nameOf({ tenant, name })) ?? null),
+    list: (tenant) => passage.read('secrets.list', tenant, () => rowsOf(secrets, tenant).toSorted(byName)),
     replace: (secret, seen) =>
-      passage.write('secrets.replace', secret.name, () => {
-        const key = `${secret.tenant}:${secret.name}`;
-        if (JSON.stringify(secrets.get(key)) !== JSON.stringify(seen)) return false;
-        secrets.set(key, secret);
-        return true;
-      }),
-    remove: (tenant, name) => passage.write('secrets.remove', name, () => secrets.delete(`${tenant}:${name}`)),
+      passage.write('secrets.replace', secret.name, () => replaceSeen(secrets, nameOf(secret), secret, seen)),
+    remove: (tenant, name) => passage.write('secrets.remove', name, () => secrets.delete(nameOf({ tenant, name }))),
   };
 }

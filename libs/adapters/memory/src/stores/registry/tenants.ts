@@ -1,28 +1,18 @@
 // Tenants in memory, and their threads that are held. Ports: ports/registry/tenants.ts, ports/stores/held-threads.ts.
 import type { HeldBy, HeldThreads, TenantId, TenantRecord, Tenants } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
-import { pageOf } from '../../log/thread-directory.ts';
+import { byId, byThread, insertNew, pageOf, replaceSeen } from '../rows.ts';
 import type { RegistryStore } from './registry.ts';
 
 export function createTenants({ tenants }: RegistryStore, passage: Passage): Tenants {
-  const byId = (): readonly TenantRecord[] =>
-    [...tenants.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  const inOrder = (): readonly TenantRecord[] => [...tenants.values()].toSorted(byId);
   return {
-    insert: (tenant) =>
-      passage.write('tenants.insert', tenant.id, () => {
-        if (tenants.has(tenant.id)) return false;
-        tenants.set(tenant.id, tenant);
-        return true;
-      }),
+    insert: (tenant) => passage.write('tenants.insert', tenant.id, () => insertNew(tenants, tenant.id, tenant)),
     get: (id) => passage.read('tenants.get', id, () => tenants.get(id) ?? null),
-    list: (page) => passage.read('tenants.list', '', () => pageOf(byId(), page, ({ id }) => id)),
+    list: (page) => passage.read('tenants.list', '', () => pageOf(inOrder(), page, ({ id }) => id)),
     replace: (tenant, seen) =>
-      passage.write('tenants.replace', tenant.id, () => {
-        if (JSON.stringify(tenants.get(tenant.id)) !== JSON.stringify(seen)) return false;
-        tenants.set(tenant.id, tenant);
-        return true;
-      }),
-    deleting: () => passage.read('tenants.deleting', '', () => byId().filter(({ state }) => state === 'deleting')),
+      passage.write('tenants.replace', tenant.id, () => replaceSeen(tenants, tenant.id, tenant, seen)),
+    deleting: () => passage.read('tenants.deleting', '', () => inOrder().filter(({ state }) => state === 'deleting')),
   };
 }
 
@@ -43,7 +33,7 @@ export function createHeldThreads({ held }: RegistryStore, passage: Passage): He
       passage.read('heldThreads.list', group.tenant, () =>
         [...held.threads.values()]
           .filter(({ tenant, by, thread }) => tenant === group.tenant && by === group.by && thread > (after ?? ''))
-          .toSorted((left, right) => (left.thread < right.thread ? -1 : 1))
+          .toSorted(byThread)
           .slice(0, limit)
           .map(({ tenant, thread, mark }) => ({ tenant, thread, mark })),
       ),

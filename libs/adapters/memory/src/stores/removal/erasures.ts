@@ -1,7 +1,7 @@
 // Erasures in memory. Port: ports/stores/erasures.ts.
 import type { ErasureRecord, Erasures, TenantId } from '@dormouse/ports';
 import type { Passage } from '../../gate.ts';
-import { pageOf } from '../../log/thread-directory.ts';
+import { pageOf, replaceSeen, rising, rowsOf } from '../rows.ts';
 
 export type ErasureStore = Map<string, ErasureRecord>;
 
@@ -10,9 +10,7 @@ const orderOf = ({ requestedAt, id }: ErasureRecord): string => `${String(9e15 -
 export function createErasures(erasures: ErasureStore, passage: Passage): Erasures {
   const nameOf = ({ tenant, id }: Pick<ErasureRecord, 'tenant' | 'id'>): string => `${tenant}:${id}`;
   const newestFirst = (tenant: TenantId): readonly ErasureRecord[] =>
-    [...erasures.values()]
-      .filter((erasure) => erasure.tenant === tenant)
-      .toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1));
+    rowsOf(erasures, tenant).toSorted(rising(orderOf));
   return {
     insert: (erasure) =>
       passage.write('erasures.insert', erasure.id, () => {
@@ -23,11 +21,7 @@ export function createErasures(erasures: ErasureStore, passage: Passage): Erasur
     get: (tenant, id) => passage.read('erasures.get', id, () => erasures.get(nameOf({ tenant, id })) ?? null),
     list: (tenant, page) => passage.read('erasures.list', tenant, () => pageOf(newestFirst(tenant), page, orderOf)),
     replace: (erasure, seen) =>
-      passage.write('erasures.replace', erasure.id, () => {
-        if (JSON.stringify(erasures.get(nameOf(erasure))) !== JSON.stringify(seen)) return false;
-        erasures.set(nameOf(erasure), erasure);
-        return true;
-      }),
+      passage.write('erasures.replace', erasure.id, () => replaceSeen(erasures, nameOf(erasure), erasure, seen)),
     running: (limit) =>
       passage.read('erasures.running', '', () =>
         [...erasures.values()]

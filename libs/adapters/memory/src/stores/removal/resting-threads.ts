@@ -4,10 +4,9 @@ import type { RestingRoot, RestingThreads, RootsWanted, ThreadRow, TenantId } fr
 import type { Passage } from '../../gate.ts';
 import { type DirectoryStore, subscriptionsOf } from '../../log/thread-directory.ts';
 import { nameOf } from '../../log/thread-log.ts';
+import { byThread, rowsOf } from '../rows.ts';
 
 export function createRestingThreads(rows: DirectoryStore, passage: Passage): RestingThreads {
-  const ofTenant = (tenant: TenantId): readonly ThreadRow[] =>
-    [...rows.values()].filter((row) => row.tenant === tenant);
   const isWanted = (row: ThreadRow, wanted: RootsWanted): boolean =>
     wanted === 'leaving'
       ? row.leavingAt !== undefined
@@ -25,7 +24,7 @@ export function createRestingThreads(rows: DirectoryStore, passage: Passage): Re
   return {
     roots: (tenant, wanted, after, limit) =>
       passage.read('restingThreads.roots', tenant, () =>
-        ofTenant(tenant)
+        rowsOf(rows, tenant)
           .filter((row) => row.parent === null && isWanted(row, wanted) && (after === null || byRest(after, row) < 0))
           .toSorted(byRest)
           .slice(0, limit)
@@ -33,21 +32,21 @@ export function createRestingThreads(rows: DirectoryStore, passage: Passage): Re
       ),
     family: (tenant, family, after, limit) =>
       passage.read('restingThreads.family', `${tenant}:${family}`, () =>
-        ofTenant(tenant)
+        rowsOf(rows, tenant)
           .filter((row) => row.family === family && (after === null || row.thread > after))
-          .toSorted((one, other) => (one.thread < other.thread ? -1 : 1))
+          .toSorted(byThread)
           .slice(0, limit)
           .map(({ thread, status, updatedAt, leavingAt = null }) => ({ thread, status, updatedAt, leavingAt })),
       ),
     areForkedFrom: (tenant, threads, family) =>
       passage.read('restingThreads.areForkedFrom', `${tenant}:${family}`, () =>
-        ofTenant(tenant).some(
+        rowsOf(rows, tenant).some(
           (row) => row.family !== family && row.forkedFrom !== undefined && threads.includes(row.forkedFrom),
         ),
       ),
     forksOf: (tenant, threads) =>
       passage.read('restingThreads.forksOf', tenant, () =>
-        ofTenant(tenant)
+        rowsOf(rows, tenant)
           .filter(({ forkedFrom }) => forkedFrom !== undefined && threads.includes(forkedFrom))
           .map(({ thread }) => thread),
       ),

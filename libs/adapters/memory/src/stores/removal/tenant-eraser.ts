@@ -1,59 +1,13 @@
 // Deletes what a memory world has of a tenant. Port: ports/stores/tenant-eraser.ts.
 import { noTenant, type TenantEraser, type TenantId } from '@dormouse/ports';
-import type { ScheduleStore } from '../arrivals/schedules.ts';
-import type { ArrivalStore } from '../arrivals/sources.ts';
-import type { AuditLogStore } from '../audit-log.ts';
-import type { BlobStore } from '../blobs.ts';
-import type { CallbackCountStore } from '../limits/callback-counts.ts';
-import type { LedgerStore } from '../dispatch-ledger.ts';
-import type { ErasureStore } from './erasures.ts';
-import type { FamilyKeyStore } from '../access/family-keys.ts';
+import type { DurablePart } from '../../durable-part.ts';
 import type { Passage } from '../../gate.ts';
-import type { IdempotencyStore } from '../idempotency-keys.ts';
-import type { InboxStore } from '../inbox.ts';
-import type { ParkingStore } from '../parked-threads.ts';
-import type { RegistryStore } from '../registry/registry.ts';
-import type { RevokedTokenStore } from '../access/revoked-tokens.ts';
-import type { SnapshotStore } from '../../log/snapshots.ts';
-import type { DirectoryStore } from '../../log/thread-directory.ts';
-import type { LogStore } from '../../log/thread-log.ts';
-import type { TenantTallyStore } from '../limits/tenant-tallies.ts';
-import type { TimerStore } from '../timers.ts';
-import type { ActivityStore } from '../tool-activity.ts';
-import type { LoginStore, ViewStore } from '../views.ts';
-import type { WebhookStore } from '../hooks/webhooks.ts';
 
-/** The part of a world that has rows of tenants. */
-interface Erasable {
-  readonly log: LogStore;
-  readonly registry: RegistryStore;
-  readonly ledger: LedgerStore;
-  readonly parked: ParkingStore;
-  readonly toolActivity: ActivityStore;
-  readonly timers: TimerStore;
-  readonly views: ViewStore;
-  readonly logins: LoginStore;
-  readonly callbackCounts: CallbackCountStore;
-  readonly tenantTallies: TenantTallyStore;
-  readonly inbox: InboxStore;
-  readonly revokedTokens: RevokedTokenStore;
-  readonly directory: DirectoryStore;
-  readonly snapshots: SnapshotStore;
-  readonly blobs: BlobStore;
-  readonly familyKeys: FamilyKeyStore;
-  readonly erasures: ErasureStore;
-  readonly idempotency: IdempotencyStore;
-  readonly auditLog: AuditLogStore;
-  readonly hooks: WebhookStore;
-  readonly arrivals: ArrivalStore;
-  readonly schedules: ScheduleStore;
-}
-
-export function createTenantEraser(durable: Erasable, passage: Passage): TenantEraser {
+export function createTenantEraser(durable: DurablePart, passage: Passage): TenantEraser {
   return { erase: (tenant) => passage.write('eraser.erase', tenant, () => erase(durable, tenant)) };
 }
 
-function erase(durable: Erasable, tenant: TenantId): number {
+function erase(durable: DurablePart, tenant: TenantId): number {
   const { registry, log, ledger, parked, toolActivity } = durable;
   const isOf = ({ tenant: owner }: { readonly tenant: TenantId }): boolean => owner === tenant;
   let rows = 0;

@@ -8,39 +8,12 @@ import {
   type TenantId,
 } from '@dormouse/ports';
 import type { BlobStore } from '../blobs.ts';
-import type { CallbackCountStore } from '../limits/callback-counts.ts';
-import type { FamilyKeyStore } from '../access/family-keys.ts';
-import type { LedgerStore } from '../dispatch-ledger.ts';
+import type { DurablePart } from '../../durable-part.ts';
 import type { Passage } from '../../gate.ts';
-import type { IdempotencyStore } from '../idempotency-keys.ts';
-import type { InboxStore } from '../inbox.ts';
-import type { ParkingStore } from '../parked-threads.ts';
-import type { RegistryStore } from '../registry/registry.ts';
-import type { SnapshotStore } from '../../log/snapshots.ts';
-import { type DirectoryStore, forgetWaits } from '../../log/thread-directory.ts';
-import { type LogStore, nameOf } from '../../log/thread-log.ts';
-import type { TimerStore } from '../timers.ts';
-import type { LoginStore, ViewStore } from '../views.ts';
+import { forgetWaits } from '../../log/thread-directory.ts';
+import { nameOf } from '../../log/thread-log.ts';
 
-/** The part of a world that has rows of threads. */
-interface Removable {
-  readonly log: LogStore;
-  readonly registry: RegistryStore;
-  readonly ledger: LedgerStore;
-  readonly parked: ParkingStore;
-  readonly timers: TimerStore;
-  readonly views: ViewStore;
-  readonly logins: LoginStore;
-  readonly callbackCounts: CallbackCountStore;
-  readonly inbox: InboxStore;
-  readonly directory: DirectoryStore;
-  readonly snapshots: SnapshotStore;
-  readonly blobs: BlobStore;
-  readonly familyKeys: FamilyKeyStore;
-  readonly idempotency: IdempotencyStore;
-}
-
-export function createThreadRemover(durable: Removable, passage: Passage): ThreadRemover {
+export function createThreadRemover(durable: DurablePart, passage: Passage): ThreadRemover {
   return {
     remove: (tenant, threads, what) =>
       passage.write('remover.remove', `${tenant}:${threads.join(',')}`, () => {
@@ -56,13 +29,13 @@ const sum = (one: Removed, other: Removed): Removed => ({
   bytes: one.bytes + other.bytes,
 });
 
-function removeOne(durable: Removable, key: ThreadKey, what: Removal): Removed {
+function removeOne(durable: DurablePart, key: ThreadKey, what: Removal): Removed {
   const copies = removeCopies(durable, key);
   const rows = copies.rows + unlabel(durable, key);
   return what === 'copies' ? { ...copies, rows } : sum({ ...copies, rows }, removeRest(durable, key));
 }
 
-function removeCopies(durable: Removable, key: ThreadKey): Removed {
+function removeCopies(durable: DurablePart, key: ThreadKey): Removed {
   const { parked } = durable;
   const named = [durable.snapshots, durable.timers, durable.views, durable.logins, parked.threads, parked.inputs];
   let rows = removeNamed(named as readonly Map<string, unknown>[], key);
@@ -91,7 +64,7 @@ function removeBlobs(blobs: BlobStore, { tenant, thread }: ThreadKey): Removed {
 }
 
 /** The labels of the row. */
-function unlabel({ directory }: Removable, key: ThreadKey): number {
+function unlabel({ directory }: DurablePart, key: ThreadKey): number {
   const row = directory.get(nameOf(key));
   if (row === undefined) return 0;
   const { firstWords, waitingOn, ...rest } = row;
@@ -110,7 +83,7 @@ function unlabel({ directory }: Removable, key: ThreadKey): number {
   return 1;
 }
 
-function removeRest(durable: Removable, key: ThreadKey): Removed {
+function removeRest(durable: DurablePart, key: ThreadKey): Removed {
   const { log, ledger, registry, callbackCounts, directory, familyKeys } = durable;
   const commits = log.commits(key);
   const bytes = commits.reduce((size, { body }) => size + body.length, 0);
