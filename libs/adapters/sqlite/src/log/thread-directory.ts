@@ -76,9 +76,7 @@ export function createThreadDirectory(writer: GroupWriter, reader: Reader): Thre
       await writer.steps('prompt', patching(key, patch));
       return find(selectRow, key.tenant, key.thread);
     },
-    releaseExternalId: async (key, externalId) => {
-      await writer.rows('prompt', releaseExternalId, [[key.tenant, key.thread, externalId]]);
-    },
+    releaseExternalId: (key, externalId) => writer.run(releaseExternalId, key.tenant, key.thread, externalId),
     project: async (projections) => {
       const usage = projections.flatMap(usageRowsOf);
       const rows = writer.rows('lazy', project, projections.map(projected));

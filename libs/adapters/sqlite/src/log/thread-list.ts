@@ -4,9 +4,9 @@
 // A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
 // `threads` by the index that SQLite finds best.
 import type { Page, PageRequest, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
-import { decodeCursor, encodeCursor, invalidCursor } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
+import { pageOf, placeBefore } from '../page.ts';
 import { readColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
 
 interface Condition {
@@ -39,16 +39,14 @@ export function listThreads(
     ...walk.conditions,
     ...statusConditions(filter),
     ...columnConditions(filter),
-    ...cursorCondition(walk, filter, page.cursor),
+    ...cursorCondition(walk, filter, page),
   ];
   const where = conditions.map((condition) => condition.sql).join(' AND ');
   const order = `${walk.ordered}.created_at ${direction}, ${walk.ordered}.thread ${direction}`;
   const sql = `SELECT ${columns} FROM ${walk.from} WHERE ${where} ORDER BY ${order} LIMIT ?`;
   const parameters = conditions.flatMap((condition) => condition.parameters);
   const rows = reader.all<StoredThreadRow>(sql, ...parameters, page.limit + 1);
-  const data = rows.slice(0, page.limit).map(rowOf);
-  const last = data.at(-1);
-  return { data, nextCursor: rows.length > page.limit && last ? encodeCursor([last.createdAt, last.thread]) : null };
+  return pageOf(rows.map(rowOf), page, ({ createdAt, thread }) => [createdAt, thread]);
 }
 
 const columns = readColumns
@@ -114,10 +112,9 @@ function columnConditions(filter: ThreadFilter): readonly Condition[] {
   return wanted.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, parameters: [value] }]));
 }
 
-function cursorCondition({ ordered }: Walk, { order }: ThreadFilter, cursor: string | null): readonly Condition[] {
-  if (cursor === null) return [];
-  const [createdAt, thread] = decodeCursor(cursor);
-  if (typeof createdAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
+function cursorCondition({ ordered }: Walk, { order }: ThreadFilter, page: PageRequest): readonly Condition[] {
+  const place = placeBefore(page);
+  if (place === null) return [];
   const next = order === 'asc' ? '>' : '<';
-  return [{ sql: `(${ordered}.created_at, ${ordered}.thread) ${next} (?, ?)`, parameters: [createdAt, thread] }];
+  return [{ sql: `(${ordered}.created_at, ${ordered}.thread) ${next} (?, ?)`, parameters: place }];
 }

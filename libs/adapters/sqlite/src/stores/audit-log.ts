@@ -38,9 +38,7 @@ export function createAuditLog(writer: GroupWriter, reader: Reader): AuditLog {
       const asked = [tenant, beyond ?? beyondNone, actor, action, from, to ?? Number.MAX_SAFE_INTEGER, limit];
       return reader.all<StoredRow>(selectPage(order), ...asked).map(rowOf);
     },
-    remove: async (tenant, upTo) => {
-      await writer.rows('prompt', removeRows, [[tenant, upTo]]);
-    },
+    remove: (tenant, upTo) => writer.run(removeRows, tenant, upTo),
   };
 }
 

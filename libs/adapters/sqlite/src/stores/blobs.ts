@@ -28,7 +28,7 @@ export function createBlobs(writer: GroupWriter, reader: Reader): Blobs {
       return row && { bytes: row.bytes, mediaType: row.media_type };
     },
     remove: async (tenant, sha256) => {
-      for (const sql of removals) await writer.rows('prompt', sql, [[tenant, sha256]]);
+      for (const sql of removals) await writer.run(sql, tenant, sha256);
     },
   };
 }

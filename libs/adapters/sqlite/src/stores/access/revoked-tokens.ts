@@ -12,9 +12,7 @@ export const sweepRevokedTokens = 'DELETE FROM revoked_tokens WHERE expires_at <
 
 export function createRevokedTokens(writer: GroupWriter, reader: Reader): RevokedTokens {
   return {
-    add: async ({ tenant, thread, id }, expiresAt) => {
-      await writer.rows('prompt', insert, [[id, tenant, thread, expiresAt]]);
-    },
+    add: ({ tenant, thread, id }, expiresAt) => writer.run(insert, id, tenant, thread, expiresAt),
     among: async (tokens) => {
       if (tokens.length === 0) return [];
       const asked = tokens.map(({ tenant, thread, id }) => ({ tenant, thread, id }));

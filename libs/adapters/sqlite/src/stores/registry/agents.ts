@@ -1,7 +1,7 @@
 // Agents: immutable versions under one name. Port: ports/registry/registry.ts.
 import type { Agent, Agents } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
-import { documentOf, pageByName } from './document.ts';
+import { documentOf, nameOf, pageOfDocuments } from '../json-documents.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert =
@@ -20,24 +20,19 @@ const selectPaused = 'SELECT name FROM paused_agents WHERE tenant = ? ORDER BY n
 
 export function createAgents(writer: GroupWriter, reader: Reader): Agents {
   return {
-    insert: async (agent) =>
-      (await writer.rows('prompt', insert, [
-        [agent.tenant, agent.name, agent.version, agent.id, JSON.stringify(agent)],
-      ])) === 1,
-    latest: async (tenant, nameOrId) => documentOf<Agent>(reader.one(selectLatest, tenant, nameOrId, nameOrId)),
+    insert: (agent) => writer.changes(insert, agent.tenant, agent.name, agent.version, agent.id, JSON.stringify(agent)),
+    latest: async (tenant, nameOrId) => documentOf<Agent>(reader, selectLatest, tenant, nameOrId, nameOrId),
     version: async (tenant, nameOrId, version) =>
-      documentOf<Agent>(reader.one(selectVersion, tenant, nameOrId, nameOrId, version)),
-    list: async (tenant, page) => pageByName<Agent>(reader, selectPage, tenant, page),
+      documentOf<Agent>(reader, selectVersion, tenant, nameOrId, nameOrId, version),
+    list: async (tenant, page) => pageOfDocuments<Agent>(reader, page, nameOf, selectPage, tenant),
     remove: async (tenant, name) => {
       const [removed] = await Promise.all([
         writer.rows('prompt', removeAll, [[tenant, name]]),
-        writer.rows('prompt', resume, [[tenant, name]]),
+        writer.run(resume, tenant, name),
       ]);
       return removed > 0;
     },
-    setPaused: async (tenant, name, isPaused) => {
-      await writer.rows('prompt', isPaused ? pause : resume, [[tenant, name]]);
-    },
+    setPaused: (tenant, name, isPaused) => writer.run(isPaused ? pause : resume, tenant, name),
     paused: async (tenant) => reader.all<{ name: string }>(selectPaused, tenant).map(({ name }) => name),
   };
 }

@@ -1,7 +1,7 @@
 // API keys by the hash of the key. Port: ports/registry/api-keys.ts.
 import type { ApiKey, ApiKeys } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
-import { documentOf } from './document.ts';
+import { documentOf, documentsOf } from '../json-documents.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert = 'INSERT INTO api_keys (key_sha256, id, tenant, document) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -16,16 +16,13 @@ const remove = 'DELETE FROM api_keys WHERE tenant = ? AND id = ?';
 
 export function createApiKeys(writer: GroupWriter, reader: Reader): ApiKeys {
   return {
-    insert: async (key) => {
-      await writer.rows('prompt', insert, [[key.keySha256, key.id, key.tenant, JSON.stringify(key)]]);
-    },
-    bySha256: async (keySha256) => documentOf<ApiKey>(reader.one(select, keySha256)),
-    list: async (tenant) =>
-      reader.all<{ document: string }>(selectAll, tenant).map(({ document }) => JSON.parse(document) as ApiKey),
+    insert: (key) => writer.run(insert, key.keySha256, key.id, key.tenant, JSON.stringify(key)),
+    bySha256: async (keySha256) => documentOf<ApiKey>(reader, select, keySha256),
+    list: async (tenant) => documentsOf(reader, selectAll, tenant),
     used: async (keySha256, at) => {
       await writer.rows('lazy', noteUse, [[at, keySha256]]);
     },
-    end: async (tenant, id, change) => (await writer.rows('prompt', end, [[JSON.stringify(change), tenant, id]])) === 1,
-    remove: async (tenant, id) => (await writer.rows('prompt', remove, [[tenant, id]])) === 1,
+    end: (tenant, id, change) => writer.changes(end, JSON.stringify(change), tenant, id),
+    remove: (tenant, id) => writer.changes(remove, tenant, id),
   };
 }

@@ -1,7 +1,7 @@
 // Secrets as the host sealed them. Port: ports/registry/registry.ts.
 import type { SealedSecret, Secrets } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
-import { documentOf, type DocumentRow } from './document.ts';
+import { documentOf, documentsOf } from '../json-documents.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const upsert =
@@ -13,17 +13,12 @@ const remove = 'DELETE FROM secrets WHERE tenant = ? AND name = ?';
 
 export function createSecrets(writer: GroupWriter, reader: Reader): Secrets {
   return {
-    put: async (secret) => {
-      await writer.rows('prompt', upsert, [[secret.tenant, secret.name, JSON.stringify(secret)]]);
-    },
-    get: async (tenant, name) => documentOf<SealedSecret>(reader.one(select, tenant, name)),
-    list: async (tenant) =>
-      reader.all<DocumentRow>(selectAll, tenant).map((row) => JSON.parse(row.document) as SealedSecret),
+    put: (secret) => writer.run(upsert, secret.tenant, secret.name, JSON.stringify(secret)),
+    get: async (tenant, name) => documentOf<SealedSecret>(reader, select, tenant, name),
+    list: async (tenant) => documentsOf(reader, selectAll, tenant),
     // The text of an object that was read is the text that is stored.
-    replace: async (secret, seen) => {
-      const parameters = [JSON.stringify(secret), secret.tenant, secret.name, JSON.stringify(seen)];
-      return (await writer.rows('prompt', replace, [parameters])) === 1;
-    },
-    remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
+    replace: (secret, seen) =>
+      writer.changes(replace, JSON.stringify(secret), secret.tenant, secret.name, JSON.stringify(seen)),
+    remove: (tenant, name) => writer.changes(remove, tenant, name),
   };
 }

@@ -1,18 +1,8 @@
 // Tenants, and their threads that are held. Ports: ports/registry/tenants.ts, ports/stores/held-threads.ts.
-import {
-  decodeCursor,
-  encodeCursor,
-  type HeldBy,
-  type HeldThread,
-  type HeldThreads,
-  invalidCursor,
-  type TenantRecord,
-  type Tenants,
-  type TenantId,
-} from '@dormouse/ports';
+import type { HeldBy, HeldThread, HeldThreads, TenantRecord, Tenants, TenantId } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { documentOf, type DocumentRow } from './document.ts';
+import { documentOf, documentsOf, idOf, pageOfDocuments } from '../json-documents.ts';
 
 const insert = 'INSERT INTO tenants (id, state, document) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
 const select = 'SELECT document FROM tenants WHERE id = ?';
@@ -20,27 +10,15 @@ const selectPage = 'SELECT document FROM tenants WHERE id > ? ORDER BY id LIMIT 
 const selectDeleting = "SELECT document FROM tenants WHERE state = 'deleting' ORDER BY id";
 const replace = 'UPDATE tenants SET state = ?, document = ? WHERE id = ? AND document = ?';
 
-const parsed = ({ document }: DocumentRow): TenantRecord => JSON.parse(document) as TenantRecord;
-
 export function createTenants(writer: GroupWriter, reader: Reader): Tenants {
   return {
-    insert: async (tenant) =>
-      (await writer.rows('prompt', insert, [[tenant.id, tenant.state, JSON.stringify(tenant)]])) === 1,
-    get: async (id) => documentOf<TenantRecord>(reader.one(select, id)),
-    list: async ({ limit, cursor }) => {
-      const [after = ''] = cursor === null ? [] : decodeCursor(cursor);
-      if (typeof after !== 'string') throw invalidCursor();
-      const rows = reader.all<DocumentRow>(selectPage, after, limit + 1);
-      const data = rows.slice(0, limit).map(parsed);
-      const last = data.at(-1);
-      return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.id]) : null };
-    },
+    insert: (tenant) => writer.changes(insert, tenant.id, tenant.state, JSON.stringify(tenant)),
+    get: async (id) => documentOf<TenantRecord>(reader, select, id),
+    list: async (page) => pageOfDocuments<TenantRecord>(reader, page, idOf, selectPage),
     // The text of an object that was read is the text that is stored.
-    replace: async (tenant, seen) => {
-      const parameters = [tenant.state, JSON.stringify(tenant), tenant.id, JSON.stringify(seen)];
-      return (await writer.rows('prompt', replace, [parameters])) === 1;
-    },
-    deleting: async () => reader.all<DocumentRow>(selectDeleting).map(parsed),
+    replace: (tenant, seen) =>
+      writer.changes(replace, tenant.state, JSON.stringify(tenant), tenant.id, JSON.stringify(seen)),
+    deleting: async () => documentsOf(reader, selectDeleting),
   };
 }
 
@@ -62,9 +40,7 @@ const removeHeld = 'DELETE FROM held_threads WHERE mark = ? AND tenant = ? AND t
 
 export function createHeldThreads(writer: GroupWriter, reader: Reader): HeldThreads {
   return {
-    hold: async ({ tenant, thread }, by) => {
-      await writer.rows('prompt', hold, [[tenant, by, thread]]);
-    },
+    hold: ({ tenant, thread }, by) => writer.run(hold, tenant, by, thread),
     groups: async () =>
       reader
         .all<{ tenant: TenantId; held_by: HeldBy }>(selectGroups)
@@ -73,8 +49,6 @@ export function createHeldThreads(writer: GroupWriter, reader: Reader): HeldThre
       reader
         .all<HeldThread>(selectHeld, tenant, by, after ?? '', limit)
         .map(({ thread, mark }) => ({ tenant, thread, mark })),
-    remove: async ({ tenant, thread, mark }) => {
-      await writer.rows('prompt', removeHeld, [[mark, tenant, thread]]);
-    },
+    remove: ({ tenant, thread, mark }) => writer.run(removeHeld, mark, tenant, thread),
   };
 }

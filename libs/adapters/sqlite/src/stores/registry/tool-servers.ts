@@ -1,7 +1,7 @@
 // Registered tool servers. Port: ports/registry/registry.ts.
 import type { ToolServer, ToolServers } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
-import { documentOf, pageByName } from './document.ts';
+import { documentOf, nameOf, pageOfDocuments } from '../json-documents.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const insert =
@@ -13,15 +13,12 @@ const remove = 'DELETE FROM tool_servers WHERE tenant = ? AND name = ?';
 
 export function createToolServers(writer: GroupWriter, reader: Reader): ToolServers {
   return {
-    insert: async (server) =>
-      (await writer.rows('prompt', insert, [[server.tenant, server.name, server.id, JSON.stringify(server)]])) === 1,
-    get: async (tenant, nameOrId) => documentOf<ToolServer>(reader.one(select, tenant, nameOrId, nameOrId)),
-    list: async (tenant, page) => pageByName<ToolServer>(reader, selectPage, tenant, page),
+    insert: (server) => writer.changes(insert, server.tenant, server.name, server.id, JSON.stringify(server)),
+    get: async (tenant, nameOrId) => documentOf<ToolServer>(reader, select, tenant, nameOrId, nameOrId),
+    list: async (tenant, page) => pageOfDocuments<ToolServer>(reader, page, nameOf, selectPage, tenant),
     // The text of an object that was read is the text that is stored.
-    replace: async (server, seen) => {
-      const parameters = [JSON.stringify(server), server.tenant, server.name, JSON.stringify(seen)];
-      return (await writer.rows('prompt', replace, [parameters])) === 1;
-    },
-    remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
+    replace: (server, seen) =>
+      writer.changes(replace, JSON.stringify(server), server.tenant, server.name, JSON.stringify(seen)),
+    remove: (tenant, name) => writer.changes(remove, tenant, name),
   };
 }

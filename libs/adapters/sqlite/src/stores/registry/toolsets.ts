@@ -13,16 +13,12 @@ const selectLastGood = 'SELECT sha256 FROM toolsets_last_good WHERE tenant = ? A
 
 export function createToolsets(writer: GroupWriter, reader: Reader): Toolsets {
   return {
-    put: async ({ tenant, sha256, manifest }) => {
-      await writer.rows('prompt', insert, [[tenant, sha256, manifest]]);
-    },
+    put: ({ tenant, sha256, manifest }) => writer.run(insert, tenant, sha256, manifest),
     get: async (tenant, sha256) => {
       const row = reader.one<{ manifest: string }>(select, tenant, sha256);
       return row && { tenant, sha256, manifest: row.manifest };
     },
-    putLastGood: async (tenant, baseUrl, sha256) => {
-      await writer.rows('prompt', upsertLastGood, [[tenant, baseUrl, sha256]]);
-    },
+    putLastGood: (tenant, baseUrl, sha256) => writer.run(upsertLastGood, tenant, baseUrl, sha256),
     lastGood: async (tenant, baseUrl) =>
       reader.one<{ sha256: string }>(selectLastGood, tenant, baseUrl)?.sha256 ?? null,
   };
