@@ -1,4 +1,5 @@
-// Credentials of end users for tool servers, found by ranges of `_id`, so that no index is needed. Port: ports/registry/user-credentials.ts.
+// Credentials of end users for tool servers, found by ranges of `_id`, so that no index is needed. Port:
+// ports/registry/user-credentials.ts.
 import type { UserCredential, UserCredentials } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, text } from '../../document-shape.ts';
