@@ -22,7 +22,7 @@ export const makersOf: Readonly<Record<string, readonly Maker[]>> = {
   // A callback URL, which is believed only after its MAC was compared.
   'libs/runtime/src/callback-gateway/callback-token.ts': ['storedTenantId'],
   // Names that were joined of an id and something else.
-  'libs/adapters/mongo/src/stores/commit-places.ts': ['storedTenantId'],
+  'libs/adapters/mongo/src/log/commit-places.ts': ['storedTenantId'],
   'libs/ports/src/bus/work-places.ts': ['storedTenantId'],
   'libs/runtime/src/thread-processor/thread-processor.ts': ['storedTenantId'],
   'libs/runtime/src/tool-dispatcher/deliver/server-gate.ts': ['storedTenantId'],

@@ -41,10 +41,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): {
 } {
   const { outboundOf = () => Promise.resolve(noTenantOutbound) } = options;
   const pools = createOriginPools({
-    guard: createOutboundGuard({
-      rules: options.outboundAllow,
-      ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
-    }),
+    guard: createOutboundGuard({ rules: options.outboundAllow, resolver: options.resolver }),
     connectionsMax: options.connectionsPerOriginMax ?? 2_048,
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     headersTimeoutMs: options.headersTimeoutMs ?? 300_000,

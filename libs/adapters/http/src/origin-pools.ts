@@ -22,9 +22,12 @@ export interface OriginPoolsOptions {
   /** Milliseconds without a byte of the body. */
   readonly bodyTimeoutMs: number;
   readonly headersTimeoutMs: number;
-  readonly verdictTtlMs?: number;
+  readonly verdictTtlMs?: number | undefined;
   readonly poolsMax?: number;
 }
+
+/** Of pools whose every exchange has its own limit and its own deadline. */
+export const limitedByExchange = { responseBytesMax: -1, headersTimeoutMs: 0, bodyTimeoutMs: 0 } as const;
 
 export type PoolAnswer = { readonly ok: true; readonly pool: Pool } | Extract<GuardVerdict, { ok: false }>;
 

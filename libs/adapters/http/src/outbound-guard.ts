@@ -35,7 +35,7 @@ export interface OutboundGuard {
 
 export interface GuardOptions {
   readonly rules: readonly OutboundRule[];
-  readonly resolver?: Resolver;
+  readonly resolver?: Resolver | undefined;
   /** Default 5 000. */
   readonly resolveTimeoutMs?: number;
 }

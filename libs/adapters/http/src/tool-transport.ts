@@ -20,7 +20,7 @@ import {
 } from '@dormouse/ports';
 import { bodyType, isHeaderValue, noCredential, present, toCredential, type Credential } from './credential.ts';
 import { exchange } from './exchange.ts';
-import { createOriginPools, type PoolAnswer } from './origin-pools.ts';
+import { createOriginPools, limitedByExchange, type PoolAnswer } from './origin-pools.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
 import { noTenantOutbound, type OutboundRule, type TenantOutbound } from './outbound-allow.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -71,19 +71,13 @@ const userAgent = 'dormouse';
 
 export function createToolTransport(options: ToolTransportOptions): ToolTransport & { close(): Promise<void> } {
   const { secrets, secretTtlMs = 5_000, outboundOf = () => Promise.resolve(noTenantOutbound) } = options;
-  const guard = createOutboundGuard({
-    rules: options.outboundAllow,
-    ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
-  });
+  const guard = createOutboundGuard({ rules: options.outboundAllow, resolver: options.resolver });
   const pools = createOriginPools({
     guard,
     connectionsMax: options.connectionsPerOriginMax ?? 128,
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
-    responseBytesMax: -1,
-    // Every exchange has its own deadline.
-    headersTimeoutMs: 0,
-    bodyTimeoutMs: 0,
-    ...(options.verdictTtlMs === undefined ? {} : { verdictTtlMs: options.verdictTtlMs }),
+    verdictTtlMs: options.verdictTtlMs,
+    ...limitedByExchange,
   });
   const targets = createBoundedMap<Target>(keptMax);
   const keptSecrets = createBoundedMap<KeptSecret>(keptMax);

@@ -13,7 +13,7 @@ import type { WebhookOutcome, WebhookTransport, TenantId } from '@dormouse/ports
 import { Webhook } from 'standardwebhooks';
 import { bodyType } from './credential.ts';
 import { exchange } from './exchange.ts';
-import { createOriginPools } from './origin-pools.ts';
+import { createOriginPools, limitedByExchange } from './origin-pools.ts';
 import { namesPlainHost, noTenantOutbound, type OutboundRule, type TenantOutbound } from './outbound-allow.ts';
 import { createOutboundGuard, readUrl, type Resolver } from './outbound-guard.ts';
 
@@ -39,15 +39,12 @@ export function createWebhookTransport({
   resolver,
   connectionsPerOriginMax = 64,
 }: WebhookTransportOptions): WebhookTransport & { close(): Promise<void> } {
-  const guard = createOutboundGuard({ rules, ...(resolver === undefined ? {} : { resolver }) });
+  const guard = createOutboundGuard({ rules, resolver });
   const pools = createOriginPools({
     guard,
     connectionsMax: connectionsPerOriginMax,
     connectTimeoutMs: 5_000,
-    responseBytesMax: -1,
-    // Every exchange has its own deadline.
-    headersTimeoutMs: 0,
-    bodyTimeoutMs: 0,
+    ...limitedByExchange,
   });
   const signers = createBoundedMap<Webhook>(signersKept);
 

@@ -1,4 +1,4 @@
-// The topic `inputs` over Kafka. Contract: ports/input-bus.ts (B1..B4).
+// The topic `inputs` over Kafka. Contract: ports/bus/input-bus.ts (B1..B4).
 //
 // Invariants:
 //   I1. A record's key is that of its thread, so all records of a thread are in one partition, in order. (input-bus B2)

@@ -1,4 +1,4 @@
-// The topics `dispatches` and `notices` over Kafka. Contract: ports/work-bus.ts (W1 to W4).
+// The topics `dispatches` and `notices` over Kafka. Contract: ports/bus/work-bus.ts (W1 to W4).
 //
 // Invariants:
 //   W1. The record is durable by itself: the commit that owes it may be released as soon as the record is published.

@@ -1,4 +1,5 @@
-export type { Broker, Group, Member, TopicName } from './broker.ts';
+export type { Broker, Group, Member, TopicName } from './buses/broker.ts';
+export type { DurablePart } from './durable-part.ts';
 export { type Gate, openGate, type Operation } from './gate.ts';
 export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
 export { createMemoryMetrics, type MemoryMetrics } from './metrics.ts';
@@ -8,7 +9,6 @@ export { createSeededEntropy, seededFraction } from './seeded-entropy.ts';
 export type { ToolNetwork, ToolPeer } from './tool-network.ts';
 export {
   createMemoryWorld,
-  type DurablePart,
   type MemoryPorts,
   type MemoryWorld,
   type MemoryWorldOptions,

@@ -2,58 +2,44 @@
 // serves which port in the two topologies. Everything a process awaits passes the gate (see `gate.ts`).
 import type { Clock, Commit, Stores, ThreadKey, ToolTransport, WebhookTransport } from '@dormouse/ports';
 import { localRateLimits } from '@dormouse/ports';
-import { type BlobStore, createBlobs } from './blobs.ts';
-import { type Broker, createBroker } from './broker.ts';
-import { createContentEraser } from './content-eraser.ts';
-import { createDedup, type DedupStore } from './dedup.ts';
-import { createDispatchLedger, type LedgerStore } from './dispatch-ledger.ts';
-import { createDurableInputBus, createDurableWorkBus } from './durable-bus.ts';
+import { createBlobs } from './stores/blobs.ts';
+import { createContentEraser } from './stores/removal/content-eraser.ts';
+import { createDedup } from './stores/dedup.ts';
+import { createDispatchLedger } from './stores/dispatch-ledger.ts';
+import { createDurableInputBus, createDurableWorkBus } from './buses/durable-bus.ts';
 import { type Gate, openGate, passage as passageThrough } from './gate.ts';
-import { createErasures, type ErasureStore } from './erasures.ts';
-import { createFamilyKeys, type FamilyKeyStore } from './family-keys.ts';
-import { createIdempotencyKeys, type IdempotencyStore } from './idempotency-keys.ts';
-import { createInbox, type InboxStore } from './inbox.ts';
-import { createLiveFeed, type FeedStore } from './live-feed.ts';
-import {
-  createAgents,
-  createApiKeys,
-  createHeldThreads,
-  createRegistryStore,
-  createSecrets,
-  createUserCredentials,
-  createTenants,
-  createToolServers,
-  createToolsets,
-  type RegistryStore,
-} from './registry.ts';
-import { createSchedules, type ScheduleStore } from './arrivals/schedules.ts';
-import { type ArrivalStore, createDeliveries, createSources } from './arrivals/sources.ts';
-import { type AuditLogStore, createAuditLog } from './audit-log.ts';
-import { createRevokedTokens, type RevokedTokenStore } from './revoked-tokens.ts';
-import { createSnapshots, type SnapshotStore } from './snapshots.ts';
+import { createErasures } from './stores/removal/erasures.ts';
+import { createFamilyKeys } from './stores/access/family-keys.ts';
+import { createIdempotencyKeys } from './stores/idempotency-keys.ts';
+import { createInbox } from './stores/inbox.ts';
+import { createLiveFeed } from './buses/live-feed.ts';
+import { createAgents, createSecrets, createToolServers, createToolsets } from './stores/registry/registry.ts';
+import { createApiKeys } from './stores/registry/api-keys.ts';
+import { createHeldThreads, createTenants } from './stores/registry/tenants.ts';
+import { createUserCredentials } from './stores/access/user-credentials.ts';
+import { createSchedules } from './stores/arrivals/schedules.ts';
+import { createDeliveries, createSources } from './stores/arrivals/sources.ts';
+import { createAuditLog } from './stores/audit-log.ts';
+import { createRevokedTokens } from './stores/access/revoked-tokens.ts';
+import { createSnapshots } from './log/snapshots.ts';
 import type { WorldObserver } from './world-observer.ts';
-import { createStandaloneInputBus, createStandaloneWorkBus } from './standalone-bus.ts';
-import { createTenantEraser } from './tenant-eraser.ts';
-import { createRestingThreads } from './removal/resting-threads.ts';
-import { createThreadRemover } from './removal/thread-remover.ts';
-import { createTenantLog } from './tenant-log.ts';
-import { createThreadDirectory, type DirectoryStore } from './thread-directory.ts';
-import { createLogStore, createThreadLog, type LogStore } from './thread-log.ts';
-import { createParkedThreads, createParkingStore, type ParkingStore } from './parked-threads.ts';
-import { createTimers, type TimerStore } from './timers.ts';
-import { createLogins, createViews, type LoginStore, type ViewStore } from './views.ts';
-import { type CallbackCountStore, createCallbackCounts } from './callback-counts.ts';
-import { createTenantTallies, type TenantTallyStore } from './tenant-tallies.ts';
-import { type ActivityStore, createToolActivity } from './tool-activity.ts';
-import { createToolTransport, type ToolNetwork } from './tool-network.ts';
-import { createWebhookTransport, type Receivers } from './hooks/receivers.ts';
-import {
-  createWebhookDeliveries,
-  createWebhookReaders,
-  createWebhooks,
-  createWebhookStore,
-  type WebhookStore,
-} from './hooks/webhooks.ts';
+import { createStandaloneInputBus, createStandaloneWorkBus } from './buses/standalone-bus.ts';
+import { createTenantEraser } from './stores/removal/tenant-eraser.ts';
+import { createRestingThreads } from './stores/removal/resting-threads.ts';
+import { createThreadRemover } from './stores/removal/thread-remover.ts';
+import { createTenantLog } from './log/tenant-log.ts';
+import { createThreadDirectory } from './log/thread-directory.ts';
+import { createThreadLog } from './log/thread-log.ts';
+import { createParkedThreads } from './stores/parked-threads.ts';
+import { createTimers } from './stores/timers.ts';
+import { createLogins, createViews } from './stores/views.ts';
+import { createCallbackCounts } from './stores/limits/callback-counts.ts';
+import { createTenantTallies } from './stores/limits/tenant-tallies.ts';
+import { createToolActivity } from './stores/tool-activity.ts';
+import { createToolTransport } from './tool-network.ts';
+import { createWebhookTransport } from './stores/hooks/receivers.ts';
+import { createWebhookDeliveries, createWebhookReaders, createWebhooks } from './stores/hooks/webhooks.ts';
+import { createDurablePart, type DurablePart } from './durable-part.ts';
 
 export type Topology = 'durable' | 'standalone';
 
@@ -73,37 +59,6 @@ export interface MemoryWorldOptions {
 export interface MemoryPorts extends Stores {
   readonly transport: ToolTransport;
   readonly webhookTransport: WebhookTransport;
-}
-
-/** What survives every process. Checkers read it directly; wiping `snapshots` or `dedup` must lose nothing. */
-export interface DurablePart {
-  readonly log: LogStore;
-  readonly broker: Broker;
-  readonly timers: TimerStore;
-  readonly parked: ParkingStore;
-  readonly views: ViewStore;
-  readonly logins: LoginStore;
-  readonly toolActivity: ActivityStore;
-  readonly callbackCounts: CallbackCountStore;
-  readonly tenantTallies: TenantTallyStore;
-  readonly inbox: InboxStore;
-  readonly revokedTokens: RevokedTokenStore;
-  readonly auditLog: AuditLogStore;
-  readonly ledger: LedgerStore;
-  readonly directory: DirectoryStore;
-  readonly snapshots: SnapshotStore;
-  readonly dedup: DedupStore;
-  readonly blobs: BlobStore;
-  readonly familyKeys: FamilyKeyStore;
-  readonly erasures: ErasureStore;
-  readonly idempotency: IdempotencyStore;
-  readonly registry: RegistryStore;
-  readonly arrivals: ArrivalStore;
-  readonly schedules: ScheduleStore;
-  readonly feed: FeedStore;
-  readonly network: ToolNetwork;
-  readonly hooks: WebhookStore;
-  readonly receivers: Receivers;
 }
 
 export interface MemoryWorld {
@@ -181,33 +136,3 @@ export function createMemoryWorld(options: MemoryWorldOptions): MemoryWorld {
     commits: (key) => durable.log.commits(key),
   };
 }
-
-const createDurablePart = (partitions: number): DurablePart => ({
-  log: createLogStore(),
-  broker: createBroker(partitions),
-  timers: new Map(),
-  parked: createParkingStore(),
-  views: new Map(),
-  logins: new Map(),
-  toolActivity: { rows: new Map(), discoveries: new Map() },
-  callbackCounts: new Map(),
-  tenantTallies: new Map(),
-  inbox: new Map(),
-  revokedTokens: new Map(),
-  auditLog: new Map(),
-  ledger: { entries: new Map(), attempts: new Map() },
-  directory: new Map(),
-  snapshots: new Map(),
-  dedup: new Set(),
-  blobs: new Map(),
-  familyKeys: new Map(),
-  erasures: new Map(),
-  idempotency: new Map(),
-  registry: createRegistryStore(),
-  arrivals: { sources: new Map(), deliveries: new Map() },
-  schedules: new Map(),
-  feed: { listeners: new Map(), said: new Map(), retrying: new Map() },
-  network: new Map(),
-  hooks: createWebhookStore(),
-  receivers: new Map(),
-});

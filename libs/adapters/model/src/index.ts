@@ -1,4 +1,4 @@
-export { standardOrigins } from './hosted-providers.ts';
+export { standardOrigins } from './hosted/hosted-providers.ts';
 export * from './model-catalog.ts';
 export * from './model-dependencies.ts';
 export * from './model.ts';

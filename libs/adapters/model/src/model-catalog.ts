@@ -6,10 +6,10 @@
 //   C2. A hosted provider is asked for its own list: names are never a table that ages here.
 import { z } from 'zod';
 import type { Fault, TenantId } from '@dormouse/ports';
-import { hostedProviders, keyHeaders, standardBaseUrl } from './hosted-providers.ts';
+import { hostedProviders, keyHeaders, standardBaseUrl } from './hosted/hosted-providers.ts';
 import { type ProviderName, providerNames } from './model.ts';
 import type { HostedProvider, ModelDependencies } from './model-dependencies.ts';
-import { toModelFault } from './provider-fault.ts';
+import { toModelFault } from './provider/provider-fault.ts';
 
 export interface OfferedModel {
   readonly name: string;

@@ -2,13 +2,13 @@
 // is wrong with it. The providers check the same rules again when they run.
 import type { ModelConfig } from '@dormouse/ports';
 import { unreachable } from '@dormouse/thread';
-import { parseCompatibility } from './compatibility.ts';
-import { demoPaceProblems } from './demo-pace.ts';
+import { parseCompatibility } from './openai-compatible/compatibility.ts';
+import { demoPaceProblems } from './demo/demo-pace.ts';
 import { type ProviderName, providerNames } from './model.ts';
-import { openAiApis } from './openai-model.ts';
-import { parseScript, type SettingProblem } from './script.ts';
+import { openAiApis } from './hosted/openai-model.ts';
+import { parseScript, type SettingProblem } from './scripted/script.ts';
 
-export type { SettingProblem } from './script.ts';
+export type { SettingProblem } from './scripted/script.ts';
 
 /** The problems of a model's configuration, by JSON Pointer below the API's `model`; empty when there are none. */
 export function modelSettingProblems(model: ModelConfig): readonly SettingProblem[] {

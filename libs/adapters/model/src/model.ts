@@ -6,13 +6,13 @@
 //   M3. A secret is read for the one origin it is sent to and never appears in a fault.
 import type { Model, ModelPart, ModelRequest } from '@dormouse/ports';
 import { ModelFault } from '@dormouse/ports';
-import { completeAnthropic } from './anthropic-model.ts';
-import { completeDemo } from './demo-model.ts';
-import { inPace } from './demo-pace.ts';
+import { completeAnthropic } from './hosted/anthropic-model.ts';
+import { completeDemo } from './demo/demo-model.ts';
+import { inPace } from './demo/demo-pace.ts';
 import type { HostedProvider, ModelDependencies } from './model-dependencies.ts';
-import { completeOpenAiCompatible } from './openai-compatible-model.ts';
-import { completeOpenAi } from './openai-model.ts';
-import { completeScripted } from './scripted-model.ts';
+import { completeOpenAiCompatible } from './openai-compatible/openai-compatible-model.ts';
+import { completeOpenAi } from './hosted/openai-model.ts';
+import { completeScripted } from './scripted/scripted-model.ts';
 
 export type ProviderName = 'demo' | 'scripted' | 'openai-compatible' | HostedProvider;
 

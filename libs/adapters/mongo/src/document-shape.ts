@@ -2,7 +2,7 @@
 //
 // Invariants:
 //   S1. At a write, Mongoose refuses a field that the schema does not declare, and a value that it cannot cast, before
-//       anything is sent. Commits are inserted without it. (stores/thread-log.ts)
+//       anything is sent. Commits are inserted without it. (log/thread-log.ts)
 //   S2. A document that lacks a field, or has one of another type, fails the query that found it with DATABASE_CORRUPT,
 //       which names collection, document and field. A field may be null if null is its default, and absent if it is
 //       neither required nor has a default.

@@ -11,9 +11,9 @@
 import { Fault } from '@dormouse/ports';
 import type { IndexDefinition, IndexOptions, Model } from 'mongoose';
 import type { MongoServer } from './mongo-server.ts';
-import { decidedOnce } from './stores/commit-document.ts';
+import { decidedOnce } from './log/commit-document.ts';
 import { shardOldCommits } from './migrations/shard-old-commits.ts';
-import type { Shards } from './stores/shards.ts';
+import type { Shards } from './log/shards.ts';
 
 /** As a schema declares it. */
 interface Index {

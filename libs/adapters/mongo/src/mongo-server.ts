@@ -9,7 +9,7 @@
 //   C5. What Mongoose refuses before it sends anything (a field that no schema declares) is our own mistake: it stays
 //       what it is, and is not UNAVAILABLE, which callers repeat.
 import { certificateProblem, Fault, type Metrics, networkErrorCode, noMetrics } from '@dormouse/ports';
-import mongoose, { type Connection, type Model } from 'mongoose';
+import mongoose, { type Connection, type Model, type QueryFilter, type UpdateQuery } from 'mongoose';
 import { checkShapes } from './document-shape.ts';
 import './driver-internals.ts';
 
@@ -147,6 +147,34 @@ export async function inserted<Document>(
   } catch (error) {
     if (isDuplicate(error)) return false;
     throw error;
+  }
+}
+
+/** False when no document matches. */
+export const updated = async <Document>(
+  server: MongoServer,
+  model: Model<Document>,
+  filter: QueryFilter<Document>,
+  update: UpdateQuery<Document>,
+): Promise<boolean> => (await server.write(() => model.updateOne(filter, update))).matchedCount === 1;
+
+/** False when no document matches. */
+export const removed = async <Document>(
+  server: MongoServer,
+  model: Model<Document>,
+  filter: QueryFilter<Document>,
+): Promise<boolean> => (await server.write(() => model.deleteOne(filter))).deletedCount === 1;
+
+/** An upsert, which is repeated as a plain change when another writer has inserted the document meanwhile. */
+export async function upserted<Answer>(
+  server: MongoServer,
+  change: (options: { readonly upsert: boolean }) => PromiseLike<Answer>,
+): Promise<Answer> {
+  try {
+    return await server.write(() => change({ upsert: true }));
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    return await server.write(() => change({ upsert: false }));
   }
 }
 

@@ -11,7 +11,7 @@ import {
   recordCollections,
   threadlessCollections,
 } from './stores/removal/thread-collections.ts';
-import { shardsModel, shardsOf } from './stores/shards.ts';
+import { shardsModel, shardsOf } from './log/shards.ts';
 import { onePartition } from './stores/timers.ts';
 
 interface DeclaredIndex {

@@ -1,5 +1,5 @@
-// Callback messages that are known to be durable. Port: ports/dedup.ts. Positive facts only: an empty Redis knows
-// nothing, and the log decides.
+// Callback messages that are known to be durable. Port: ports/stores/dedup.ts. Positive facts only: an empty Redis
+// knows nothing, and the log decides.
 import type { Dedup, TenantId } from '@dormouse/ports';
 import type { RedisLink } from './redis-link.ts';
 

@@ -1,4 +1,4 @@
-// Hints over Redis: a channel per thread, and a list of the running completion's deltas. Port: ports/live-feed.ts.
+// Hints over Redis: a channel per thread, and a list of the running completion's deltas. Port: ports/bus/live-feed.ts.
 //
 // Invariants:
 //   F1. Publishing waits for nothing and never fails. Hints of one process arrive in its order.

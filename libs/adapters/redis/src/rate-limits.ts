@@ -1,6 +1,6 @@
-// Rates that all processes count together, one key per tenant and bucket. Port: ports/rate-limits.ts. Without Redis
-// each process counts alone (rate-limits B3).
-// By hand: rate-limiter-flexible counts in fixed windows; the port is a token bucket that says the exact wait.
+// Rates that all processes count together, one key per tenant and bucket. Port: ports/world/rate-limits.ts. Without
+// Redis each process counts alone (rate-limits B3). By hand: rate-limiter-flexible counts in fixed windows; the port is
+// a token bucket that says the exact wait.
 //
 // Invariants:
 //   T1. A refusal holds until the time that it names: until then Redis would refuse too, and is not asked. A storm of

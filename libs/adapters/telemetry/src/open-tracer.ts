@@ -1,5 +1,5 @@
 // Spans over OTLP, by OpenTelemetry's Node SDK: exporter, protocol, sampler, batching and limits are those of its
-// standard variables (OTEL_EXPORTER_OTLP_*, OTEL_TRACES_*, OTEL_BSP_*, OTEL_SPAN_*). Port: ports/tracer.ts.
+// standard variables (OTEL_EXPORTER_OTLP_*, OTEL_TRACES_*, OTEL_BSP_*, OTEL_SPAN_*). Port: ports/world/tracer.ts.
 //
 // Invariants:
 //   O1. Off without an endpoint, with OTEL_TRACES_EXPORTER=none or OTEL_SDK_DISABLED=true: then nothing of the SDK is

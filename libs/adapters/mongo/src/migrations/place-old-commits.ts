@@ -10,10 +10,10 @@
 import { Schema } from 'mongoose';
 import { everySchema, text } from '../document-shape.ts';
 import { duplicatePlaces, faultOf, inserted, type MongoServer, unordered } from '../mongo-server.ts';
-import { type CommitDocument, commitSchema } from '../stores/commit-document.ts';
-import { createCommitPlaces, forwardFor, placeOf } from '../stores/commit-places.ts';
+import { type CommitDocument, commitSchema } from '../log/commit-document.ts';
+import { createCommitPlaces, forwardFor, placeOf } from '../log/commit-places.ts';
 import { batches } from './shard-old-commits.ts';
-import type { Shards } from '../stores/shards.ts';
+import type { Shards } from '../log/shards.ts';
 
 interface MigrationDocument {
   readonly _id: string;

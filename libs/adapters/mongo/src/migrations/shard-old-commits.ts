@@ -8,10 +8,10 @@
 //   O3. A commit that decides no input names itself: the index takes one document of a shard that names nothing.
 import { idOf } from '../id-of.ts';
 import { type MongoServer, unordered } from '../mongo-server.ts';
-import { type CommitDocument, commitSchema } from '../stores/commit-document.ts';
-import { isVoid, placeOf } from '../stores/commit-places.ts';
-import { decidedNames } from '../stores/decided-inputs.ts';
-import { fixShards, type Shards, storedShards } from '../stores/shards.ts';
+import { type CommitDocument, commitSchema } from '../log/commit-document.ts';
+import { isVoid, placeOf } from '../log/commit-places.ts';
+import { decidedNames } from '../log/decided-inputs.ts';
+import { fixShards, type Shards, storedShards } from '../log/shards.ts';
 
 const atOnce = 1_000;
 

@@ -1,4 +1,4 @@
-// The audit. Contract: ports/audit-log.ts.
+// The audit. Contract: ports/stores/audit-log.ts.
 //
 // Invariants:
 //   J1. A row's name is its tenant and its number, so that the server gives each number once. Rows are inserted in

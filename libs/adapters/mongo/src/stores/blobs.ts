@@ -1,4 +1,4 @@
-// Large payloads by their hash, with the threads that name them. Port: ports/blobs.ts.
+// Large payloads by their hash, with the threads that name them. Port: ports/stores/blobs.ts.
 //
 // Invariants:
 //   B1. Bytes and names are one document: a thread is added to a blob that is there, or the blob is stored anew.

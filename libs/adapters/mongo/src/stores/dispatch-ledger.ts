@@ -1,4 +1,5 @@
-// The dispatcher's ledger: a document of `claims` per call with attempts. Contract: ports/dispatch-ledger.ts (D1..D3).
+// The dispatcher's ledger: a document of `claims` per call with attempts. Contract: ports/stores/dispatch-ledger.ts
+// (D1..D3).
 //
 // Invariants:
 //   G1. A claim and an outcome are each set by one update whose filter requires that the field is still unset; the
@@ -11,7 +12,7 @@ import { Schema } from 'mongoose';
 import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
 import { findById } from '../find-by-id.ts';
 import { idOf } from '../id-of.ts';
-import { duplicatePlaces, isDuplicate, type MongoServer, unordered } from '../mongo-server.ts';
+import { duplicatePlaces, isDuplicate, type MongoServer, unordered, upserted } from '../mongo-server.ts';
 import { together } from '../together.ts';
 
 interface ClaimDocument {
@@ -61,15 +62,11 @@ export function createDispatchLedger(server: MongoServer): DispatchLedger {
 
   /** Sets fields where `unset` is still null; false when another writer was first. (G1) */
   async function setFirst(id: string, unset: 'nonce' | 'outcome', fields: Partial<ClaimDocument>): Promise<boolean> {
-    try {
-      await server.write(() => claims.updateOne({ _id: id, [unset]: null }, { $set: fields }, { upsert: true }));
-      return true;
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-    }
     // An upsert that lost to another upsert has not looked at what the other one wrote.
-    const { matchedCount } = await server.write(() => claims.updateOne({ _id: id, [unset]: null }, { $set: fields }));
-    return matchedCount === 1;
+    const { matchedCount, upsertedCount } = await upserted(server, (options) =>
+      claims.updateOne({ _id: id, [unset]: null }, { $set: fields }, options),
+    );
+    return matchedCount + upsertedCount === 1;
   }
 
   const find = findById(server, claims, togetherMax);

@@ -1,4 +1,4 @@
-// First answers by idempotency key, in `idempotency`. Port: ports/idempotency.ts.
+// First answers by idempotency key, in `idempotency`. Port: ports/stores/idempotency.ts.
 //
 // Invariants:
 //   I1. A key is claimed by an insert; a claim whose lease has expired is taken over by an update whose filter is the

@@ -1,16 +1,12 @@
-// Questions to people over all threads, in `questions`. Contract: ports/inbox.ts.
+// Questions to people over all threads, in `questions`. Contract: ports/stores/inbox.ts.
 //
 // Invariant:
 //   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread, a
 //       family or an assignee, each by whether the question is open.
 import {
-  decodeCursor,
-  encodeCursor,
   familyQuestionsMax,
   type Inbox,
-  invalidCursor,
   lastChangeOf,
-  type PageRequest,
   type Question,
   type QuestionFilter,
   type QuestionKind,
@@ -18,7 +14,8 @@ import {
 import { type QueryFilter, Schema } from 'mongoose';
 import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { type MongoServer, upserted } from '../mongo-server.ts';
+import { behindCursor, pageOf } from '../page.ts';
 
 interface QuestionDocument extends Omit<Question, 'id' | 'settled'> {
   readonly _id: string;
@@ -61,12 +58,7 @@ export function createInbox(server: MongoServer): Inbox {
     const { _id, changed, isOpen } = document;
     const same = isOpen ? [] : [{ changed }];
     const earlier = { _id, $or: [{ changed: { $lt: changed } }, ...same] };
-    try {
-      await server.write(() => questions.replaceOne(earlier, document, { upsert: true }));
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      await server.write(() => questions.replaceOne(earlier, document)); // inserted meanwhile, earlier or later
-    }
+    await upserted(server, (options) => questions.replaceOne(earlier, document, options));
   }
 
   return {
@@ -78,17 +70,17 @@ export function createInbox(server: MongoServer): Inbox {
       return found && questionOf(found);
     },
     list: async (tenant, filter, page) => {
-      const direction = filter.status === 'open' ? 1 : -1;
+      const isOpen = filter.status === 'open';
+      const direction = isOpen ? 1 : -1;
+      const behind = behindCursor(page, ['since', 'question'], isOpen ? '$gt' : '$lt');
       const found = await server.read(() =>
         questions
-          .find({ $and: [{ tenant, ...conditionsOf(filter) }, afterCursor(filter, page)] })
+          .find({ $and: [{ tenant, ...conditionsOf(filter) }, behind] })
           .sort({ since: direction, question: direction })
           .limit(page.limit + 1)
           .lean(),
       );
-      const data = found.slice(0, page.limit).map(questionOf);
-      const last = data.at(-1);
-      return { data, nextCursor: found.length > page.limit && last ? encodeCursor([last.since, last.id]) : null };
+      return pageOf(found.map(questionOf), page, ({ since, id }) => [since, id]);
     },
     openOf: async (tenant, families) => {
       if (families.length === 0) return [];
@@ -136,13 +128,4 @@ function conditionsOf({
   const given = Object.entries({ kind, agent, assignees: assignee, thread }).filter(([, value]) => value !== undefined);
   const of = agents === undefined ? {} : { $and: [{ agent: { $in: [...agents] } }] };
   return { isOpen: status === 'open', ...Object.fromEntries(given), ...of };
-}
-
-function afterCursor({ status }: QuestionFilter, { cursor }: PageRequest): QueryFilter<QuestionDocument> {
-  if (cursor === null) return {};
-  const [since, question] = decodeCursor(cursor);
-  if (typeof since !== 'number' || typeof question !== 'string') throw invalidCursor();
-  return status === 'open'
-    ? { $or: [{ since: { $gt: since } }, { since, question: { $gt: question } }] }
-    : { $or: [{ since: { $lt: since } }, { since, question: { $lt: question } }] };
 }

@@ -1,25 +1,18 @@
-// Parked threads in `parked`, and their waiting inputs in `parked_inputs`. Contract: ports/parked-threads.ts.
+// Parked threads in `parked`, and their waiting inputs in `parked_inputs`. Contract: ports/stores/parked-threads.ts.
 //
 // Invariants:
 //   K1. Only the owner of the thread adds inputs (or a zombie beside it): the place of an input is one behind the last.
 //   K2. The mark counts the inputs that were put aside, after each is stored: a mark is not removed when an input came
 //       between reading the waiting inputs and the removal. (parked-threads P5)
 import { readJson } from '@dormouse/json';
-import {
-  decodeCursor,
-  encodeCursor,
-  invalidCursor,
-  type ParkedThread,
-  type ParkedThreads,
-  parkedWhileReplayed,
-  type ThreadKey,
-} from '@dormouse/ports';
+import { type ParkedThread, type ParkedThreads, parkedWhileReplayed, type ThreadKey } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import { Schema } from 'mongoose';
 import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
 import { findById } from '../find-by-id.ts';
 import { idOf } from '../id-of.ts';
-import { inserted, isDuplicate, type MongoServer } from '../mongo-server.ts';
+import { inserted, isDuplicate, type MongoServer, removed, updated } from '../mongo-server.ts';
+import { behindCursor, pageOf } from '../page.ts';
 
 interface ThreadDocument extends ParkedThread {
   readonly _id: string;
@@ -107,30 +100,18 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
       }));
     },
     get,
-    list: async (tenant, { limit, cursor }) => {
+    list: async (tenant, page) => {
       const found = await server.read(() =>
         threads
-          .find({ tenant, ...afterCursor(cursor) })
+          .find({ tenant, ...behindCursor(page, ['parkedAt', 'thread'], '$gt') })
           .sort({ parkedAt: 1, thread: 1 })
-          .limit(limit + 1)
+          .limit(page.limit + 1)
           .lean(),
       );
-      const data = found.slice(0, limit).map(parkedOf);
-      const last = data.at(-1);
-      return { data, nextCursor: found.length > limit && last ? encodeCursor([last.parkedAt, last.thread]) : null };
+      return pageOf(found.map(parkedOf), page, ({ parkedAt, thread }) => [parkedAt, thread]);
     },
-    replay: async (key) => {
-      const { matchedCount } = await server.write(() =>
-        threads.updateOne({ _id: threadId(key) }, { $set: { mark: 'replay' } }),
-      );
-      return matchedCount === 1;
-    },
-    drop: async (key, id, at) => {
-      const { matchedCount } = await server.write(() =>
-        inputs.updateOne({ _id: inputId(key, id) }, { $set: { droppedAt: at } }),
-      );
-      return matchedCount === 1;
-    },
+    replay: (key) => updated(server, threads, { _id: threadId(key) }, { $set: { mark: 'replay' } }),
+    drop: (key, id, at) => updated(server, inputs, { _id: inputId(key, id) }, { $set: { droppedAt: at } }),
     remove: async (key, id) => void (await server.write(() => inputs.deleteOne({ _id: inputId(key, id) }))),
     parkedFor: async (reason) => {
       const found = await server.read(() => threads.find({ mark: 'parked', reason }).lean());
@@ -147,9 +128,7 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
       if (before?.mark !== 'replay') return false;
       if ((await server.read(() => inputs.findOne({ tenant, thread, droppedAt: null }).lean())) !== null) return false;
       const { adds } = before;
-      const unchanged = { _id, mark: 'replay', adds: adds ?? { $exists: false } } as const;
-      const { deletedCount } = await server.write(() => threads.deleteOne(unchanged));
-      return deletedCount === 1;
+      return removed(server, threads, { _id, mark: 'replay', adds: adds ?? { $exists: false } });
     },
   };
 }
@@ -157,10 +136,3 @@ export function createParkedThreads(server: MongoServer): ParkedThreads {
 const parkedOf = ({ tenant, thread, mark, reason, parkedAt }: ThreadDocument): ParkedThread => ({
   ...{ tenant, thread, mark, reason, parkedAt },
 });
-
-function afterCursor(cursor: string | null) {
-  if (cursor === null) return {};
-  const [parkedAt, thread] = decodeCursor(cursor);
-  if (typeof parkedAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
-  return { $or: [{ parkedAt: { $gt: parkedAt } }, { parkedAt, thread: { $gt: thread } }] };
-}

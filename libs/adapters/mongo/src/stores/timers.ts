@@ -1,4 +1,4 @@
-// Durable timers in `timers`. Port: ports/timers.ts.
+// Durable timers in `timers`. Port: ports/bus/timers.ts.
 //
 // Invariants:
 //   T1. Each timer carries the partition of its thread; a process gets those of the partitions it owns, so that one

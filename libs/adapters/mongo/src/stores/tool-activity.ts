@@ -3,7 +3,7 @@ import { type ActivityCounts, activityKeptMs, type ActivityRow, type ToolActivit
 import { Schema } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
-import { isDuplicate, type MongoServer, unordered } from '../mongo-server.ts';
+import { type MongoServer, unordered, upserted } from '../mongo-server.ts';
 
 interface ActivityDocument extends Omit<ActivityRow, 'counts'> {
   readonly _id: string;
@@ -48,13 +48,7 @@ export function createToolActivity(server: MongoServer): ToolActivity {
 
   /** (tool-activity Y3) */
   async function putDiscovery(_id: string, at: number): Promise<void> {
-    const later = { $max: { at } };
-    try {
-      await server.write(() => discovered.updateOne({ _id }, later, { upsert: true }));
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      await server.write(() => discovered.updateOne({ _id }, later)); // inserted by another process meanwhile
-    }
+    await upserted(server, (options) => discovered.updateOne({ _id }, { $max: { at } }, options));
   }
 
   return {

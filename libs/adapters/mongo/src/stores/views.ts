@@ -1,4 +1,4 @@
-// Current views and open logins. Contracts: ports/views.ts, ports/logins.ts.
+// Current views and open logins. Contracts: ports/stores/views.ts, ports/stores/logins.ts.
 import { isCleared, type Login, type Logins, type ThreadKey, type View, type Views, viewsMax } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../document-shape.ts';

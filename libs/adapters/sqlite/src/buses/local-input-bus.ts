@@ -1,5 +1,5 @@
 // The topic `inputs` inside one process: a queue in memory whose durable half is the log itself. Contract:
-// ports/input-bus.ts (B1..B4). What a commit owes after its inputs have left the queue is in `owed-commits.ts`.
+// ports/bus/input-bus.ts (B1..B4). What a commit owes after its inputs have left the queue is in `owed-commits.ts`.
 //
 // Invariants:
 //   Q1. `publish` resolves when the delivery is decided: the input is in its commit, and only there. (input-bus B1)

@@ -1,4 +1,4 @@
-// Hints inside one process. Port: ports/live-feed.ts. A lost hint costs time, never correctness.
+// Hints inside one process. Port: ports/bus/live-feed.ts. A lost hint costs time, never correctness.
 //
 // Invariants:
 //   H1. A listener that throws harms no other listener.

@@ -1,4 +1,4 @@
-// The topics `dispatches` and `notices` inside one process. Contract: ports/work-bus.ts (W1 to W4).
+// The topics `dispatches` and `notices` inside one process. Contract: ports/bus/work-bus.ts (W1 to W4).
 // What is lost with the process is produced again from the commits that still owe. (V10)
 //
 // Invariants:

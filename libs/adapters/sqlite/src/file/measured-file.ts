@@ -29,6 +29,8 @@ export function measuredWriter(writer: GroupWriter, metrics: Metrics): GroupWrit
   };
   return {
     append: (group, answered) => timed(writer.append(group, answered), appends),
+    run: (sql, ...parameters) => timed(writer.run(sql, ...parameters)),
+    changes: (sql, ...parameters) => timed(writer.changes(sql, ...parameters)),
     rows: (urgency, sql, rows) => timed(writer.rows(urgency, sql, rows)),
     steps: (urgency, steps) => timed(writer.steps(urgency, steps)),
     ask: (urgency, sql, parameters, behind) => timed(writer.ask(urgency, sql, parameters, behind)),

@@ -1,4 +1,4 @@
-// The commits of all threads of a tenant, by the order in which they were stored. Contract: ports/tenant-log.ts.
+// The commits of all threads of a tenant, by the order in which they were stored. Contract: ports/log/tenant-log.ts.
 //
 // Invariants:
 //   T1. A place is the id of a commit's row. Ids only grow, in the order of transactions: one connection writes, and a

@@ -1,4 +1,4 @@
-// The log of every thread, in one table. Contract: ports/thread-log.ts (L1..L8).
+// The log of every thread, in one table. Contract: ports/log/thread-log.ts (L1..L8).
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';

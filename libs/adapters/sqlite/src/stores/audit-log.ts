@@ -1,4 +1,4 @@
-// The audit. Contract: ports/audit-log.ts.
+// The audit. Contract: ports/stores/audit-log.ts.
 import type { AuditLog, AuditRow } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
@@ -38,9 +38,7 @@ export function createAuditLog(writer: GroupWriter, reader: Reader): AuditLog {
       const asked = [tenant, beyond ?? beyondNone, actor, action, from, to ?? Number.MAX_SAFE_INTEGER, limit];
       return reader.all<StoredRow>(selectPage(order), ...asked).map(rowOf);
     },
-    remove: async (tenant, upTo) => {
-      await writer.rows('prompt', removeRows, [[tenant, upTo]]);
-    },
+    remove: (tenant, upTo) => writer.run(removeRows, tenant, upTo),
   };
 }
 

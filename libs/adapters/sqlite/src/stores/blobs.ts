@@ -1,4 +1,4 @@
-// Large payloads by their hash, and the threads that name them. Port: ports/blobs.ts.
+// Large payloads by their hash, and the threads that name them. Port: ports/stores/blobs.ts.
 //
 // Invariants:
 //   B1. The thread is stored before its blob, in the same transaction or an earlier one: a removal in between finds the
@@ -28,7 +28,7 @@ export function createBlobs(writer: GroupWriter, reader: Reader): Blobs {
       return row && { bytes: row.bytes, mediaType: row.media_type };
     },
     remove: async (tenant, sha256) => {
-      for (const sql of removals) await writer.rows('prompt', sql, [[tenant, sha256]]);
+      for (const sql of removals) await writer.run(sql, tenant, sha256);
     },
   };
 }

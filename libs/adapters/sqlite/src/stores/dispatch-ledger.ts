@@ -1,4 +1,4 @@
-// The dispatcher's ledger. Contract: ports/dispatch-ledger.ts (D1..D3).
+// The dispatcher's ledger. Contract: ports/stores/dispatch-ledger.ts (D1..D3).
 import {
   type Attempt,
   type CallRecord,
@@ -64,9 +64,7 @@ export function createDispatchLedger(writer: GroupWriter, reader: Reader): Dispa
       const row = await writer.ask('prompt', claimEntry, [key.tenant, key.thread, subject, nonce, at]);
       return row?.['nonce'] === nonce;
     },
-    unclaim: async (key, subject, nonce) => {
-      await writer.rows('prompt', unclaimEntry, [[key.tenant, key.thread, subject, nonce]]);
-    },
+    unclaim: (key, subject, nonce) => writer.run(unclaimEntry, key.tenant, key.thread, subject, nonce),
     settle: async (key, subject, outcome, detail, attempt) => {
       // No caller waits for "sent"; a failure reaches the thread only after it is on disk.
       const urgency = outcome === 'sent' ? 'lazy' : 'prompt';

@@ -1,4 +1,4 @@
-// First answers by idempotency key. Port: ports/idempotency.ts.
+// First answers by idempotency key. Port: ports/stores/idempotency.ts.
 //
 // Invariants:
 //   I1. A claim is won by the one statement that inserts it, or that takes over one whose lease has expired.

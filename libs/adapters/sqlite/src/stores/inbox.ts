@@ -1,14 +1,11 @@
-// Questions to people over all threads. Contract: ports/inbox.ts.
+// Questions to people over all threads. Contract: ports/stores/inbox.ts.
 //
 // Invariant:
 //   X1. Every list begins at an index that ends in (since, id), its order: of the tenant, a kind, an agent, a thread, a
 //       family or an assignee, each by whether the question is open.
 import {
-  decodeCursor,
-  encodeCursor,
   familyQuestionsMax,
   type Inbox,
-  invalidCursor,
   lastChangeOf,
   type Question,
   type QuestionKind,
@@ -16,6 +13,7 @@ import {
 } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
+import { pageOf, placeBefore } from '../page.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
 interface QuestionRow {
@@ -67,7 +65,7 @@ export function createInbox(writer: GroupWriter, reader: Reader): Inbox {
       const row = reader.one<QuestionRow>(selectOne, tenant, id);
       return row && questionOf(row);
     },
-    list: async (tenant, filter, { limit, cursor }) => {
+    list: async (tenant, filter, page) => {
       const isOpen = filter.status === 'open';
       const wanted: readonly (readonly [string, SQLInputValue | undefined])[] = [
         ['tenant = ?', tenant],
@@ -79,7 +77,7 @@ export function createInbox(writer: GroupWriter, reader: Reader): Inbox {
         ['assignee = ?', filter.assignee],
       ];
       const given = wanted.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-      const place = cursor === null ? null : placeOf(cursor);
+      const place = placeBefore(page);
       const conditions = given.map(({ sql }) => sql);
       if (place !== null) conditions.push(`(since, id) ${isOpen ? '>' : '<'} (?, ?)`);
       const order = isOpen ? 'since, id' : 'since DESC, id DESC';
@@ -88,11 +86,9 @@ export function createInbox(writer: GroupWriter, reader: Reader): Inbox {
         `SELECT ${columns} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ?`,
         ...given.map(({ value }) => value),
         ...(place ?? []),
-        limit + 1,
+        page.limit + 1,
       );
-      const data = rows.slice(0, limit).map(questionOf);
-      const last = data.at(-1);
-      return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.since, last.id]) : null };
+      return pageOf(rows.map(questionOf), page, ({ since, id }) => [since, id]);
     },
     openOf: async (tenant, families) =>
       families.length === 0
@@ -125,10 +121,4 @@ function questionOf(row: QuestionRow): Question {
     ...(progress === null ? {} : { progress: JSON.parse(progress) as NonNullable<Question['progress']> }),
     settled: position === null || at === null ? null : { position, at },
   };
-}
-
-function placeOf(cursor: string): readonly [number, string] {
-  const [since, id] = decodeCursor(cursor);
-  if (typeof since !== 'number' || typeof id !== 'string') throw invalidCursor();
-  return [since, id];
 }

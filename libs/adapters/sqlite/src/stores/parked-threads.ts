@@ -1,9 +1,6 @@
-// Parked threads and their waiting inputs. Contract: ports/parked-threads.ts.
+// Parked threads and their waiting inputs. Contract: ports/stores/parked-threads.ts.
 import { readJson } from '@dormouse/json';
 import {
-  decodeCursor,
-  encodeCursor,
-  invalidCursor,
   type ParkedThread,
   type ParkedThreads,
   parkedWhileReplayed,
@@ -13,6 +10,7 @@ import {
 } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { Reader } from '../file/database.ts';
+import { pageOf, placeBefore } from '../page.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
 interface ThreadRow {
@@ -55,12 +53,10 @@ const selectReplays = "SELECT tenant, thread FROM parked_threads WHERE mark = 'r
 export function createParkedThreads(writer: GroupWriter, reader: Reader): ParkedThreads {
   return {
     mark: async ({ tenant, thread }) => reader.one<ThreadRow>(selectThread, tenant, thread)?.mark ?? null,
-    park: async ({ tenant, thread }, reason, at) => {
-      await writer.rows('prompt', park, [[tenant, thread, reason, at]]);
-    },
+    park: ({ tenant, thread }, reason, at) => writer.run(park, tenant, thread, reason, at),
     add: async ({ tenant, thread }, input, trace, at) => {
-      await writer.rows('prompt', add, [[tenant, thread, input.id, JSON.stringify(input), trace]]);
-      await writer.rows('prompt', markIfNot, [[tenant, thread, parkedWhileReplayed, at]]);
+      await writer.run(add, tenant, thread, input.id, JSON.stringify(input), trace);
+      await writer.run(markIfNot, tenant, thread, parkedWhileReplayed, at);
     },
     inputs: async ({ tenant, thread }) =>
       reader.all<InputRow>(selectInputs, tenant, thread).map(({ input, trace, dropped_at: droppedAt }) => ({
@@ -72,32 +68,21 @@ export function createParkedThreads(writer: GroupWriter, reader: Reader): Parked
       const row = reader.one<ThreadRow>(selectThread, tenant, thread);
       return row && parkedOf(row);
     },
-    list: async (tenant, { limit, cursor }) => {
-      const rows = reader.all<ThreadRow>(selectPage, tenant, ...placeOf(cursor), limit + 1);
-      const data = rows.slice(0, limit).map(parkedOf);
-      const last = data.at(-1);
-      return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.parkedAt, last.thread]) : null };
+    list: async (tenant, page) => {
+      const place = placeBefore(page) ?? [-1, ''];
+      const rows = reader.all<ThreadRow>(selectPage, tenant, ...place, page.limit + 1);
+      return pageOf(rows.map(parkedOf), page, ({ parkedAt, thread }) => [parkedAt, thread]);
     },
-    replay: async ({ tenant, thread }) => (await writer.rows('prompt', replay, [[tenant, thread]])) === 1,
-    drop: async ({ tenant, thread }, inputId, at) =>
-      (await writer.rows('prompt', drop, [[at, tenant, thread, inputId]])) === 1,
-    remove: async ({ tenant, thread }, inputId) => {
-      await writer.rows('prompt', remove, [[tenant, thread, inputId]]);
-    },
+    replay: ({ tenant, thread }) => writer.changes(replay, tenant, thread),
+    drop: ({ tenant, thread }, inputId, at) => writer.changes(drop, at, tenant, thread, inputId),
+    remove: ({ tenant, thread }, inputId) => writer.run(remove, tenant, thread, inputId),
     parkedFor: async (reason) =>
       reader.all<ThreadKey>(selectParkedFor, reason).map(({ tenant, thread }) => ({ tenant, thread })),
     replays: async () => reader.all<ThreadKey>(selectReplays).map(({ tenant, thread }) => ({ tenant, thread })),
-    unpark: async ({ tenant, thread }) => (await writer.rows('prompt', unpark, [[tenant, thread]])) === 1,
+    unpark: ({ tenant, thread }) => writer.changes(unpark, tenant, thread),
   };
 }
 
 const parkedOf = ({ tenant, thread, mark, reason, parked_at: parkedAt }: ThreadRow): ParkedThread => ({
   ...{ tenant, thread, mark, reason, parkedAt },
 });
-
-function placeOf(cursor: string | null): readonly [number, string] {
-  if (cursor === null) return [-1, ''];
-  const [parkedAt, thread] = decodeCursor(cursor);
-  if (typeof parkedAt !== 'number' || typeof thread !== 'string') throw invalidCursor();
-  return [parkedAt, thread];
-}

@@ -1,5 +1,5 @@
-// Callback messages that are known to be durable: positive facts in memory. Port: ports/dedup.ts. Losing one costs
-// time, because the log dedups for ever; so the disk is not read.
+// Callback messages that are known to be durable: positive facts in memory. Port: ports/stores/dedup.ts. Losing one
+// costs time, because the log dedups for ever; so the disk is not read.
 import type { Dedup, TenantId } from '@dormouse/ports';
 
 export function createRecentIds(idsMax: number): Dedup {

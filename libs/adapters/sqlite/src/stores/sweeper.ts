@@ -7,8 +7,8 @@ import { sweepClaims } from './arrivals/sources.ts';
 import { sweepDeliveries } from './hooks/deliveries.ts';
 import { sweepLogins } from './views.ts';
 import { answersKeptMs, sweepKeys } from './idempotency-keys.ts';
-import { sweepRevokedTokens } from './revoked-tokens.ts';
-import { sweepTallies } from './tenant-tallies.ts';
+import { sweepRevokedTokens } from './access/revoked-tokens.ts';
+import { sweepTallies } from './limits/tenant-tallies.ts';
 import { sweepActivity } from './tool-activity.ts';
 
 const sweepEveryMs = 3_600_000;

@@ -1,4 +1,4 @@
-// Durable timers. Port: ports/timers.ts.
+// Durable timers. Port: ports/bus/timers.ts.
 import type { DueTimer, Timers, TenantId } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';

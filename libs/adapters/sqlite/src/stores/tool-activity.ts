@@ -30,15 +30,10 @@ export const sweepActivity = 'DELETE FROM tool_activity WHERE began < ?';
 export function createToolActivity(writer: GroupWriter, reader: Reader): ToolActivity {
   return {
     put: async (rows, discoveries) => {
+      const discovered = discoveries.map(({ tenant, toolServerId, at }) => [tenant, toolServerId, at]);
       await Promise.all([
         rows.length === 0 ? 0 : writer.rows('lazy', putRow, rows.map(parametersOf)),
-        discoveries.length === 0
-          ? 0
-          : writer.rows(
-              'lazy',
-              putDiscovery,
-              discoveries.map(({ tenant, toolServerId, at }) => [tenant, toolServerId, at]),
-            ),
+        discovered.length === 0 ? 0 : writer.rows('lazy', putDiscovery, discovered),
       ]);
     },
     read: async (tenant, toolServerId, from) => ({
@@ -48,8 +43,7 @@ export function createToolActivity(writer: GroupWriter, reader: Reader): ToolAct
       discoveredAt: reader.one<{ readonly at: number }>(selectDiscovery, tenant, toolServerId)?.at ?? null,
     }),
     forget: async (tenant, toolServerId) => {
-      const forget = (sql: string): Promise<number> => writer.rows('prompt', sql, [[tenant, toolServerId]]);
-      await Promise.all([forget(forgetRows), forget(forgetDiscovery)]);
+      await Promise.all([forgetRows, forgetDiscovery].map((sql) => writer.run(sql, tenant, toolServerId)));
     },
   };
 }

@@ -1,4 +1,4 @@
-// Current views and open logins. Contracts: ports/views.ts, ports/logins.ts.
+// Current views and open logins. Contracts: ports/stores/views.ts, ports/stores/logins.ts.
 import { isCleared, type Login, type Logins, type View, type Views, viewsMax } from '@dormouse/ports';
 import type { Reader } from '../file/database.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
@@ -14,13 +14,10 @@ const selectViews = 'SELECT view_type, content FROM views WHERE tenant = ? AND t
 export function createViews(writer: GroupWriter, reader: Reader): Views {
   return {
     put: async ({ tenant, thread }, view) => {
-      if (isCleared(view)) {
-        await writer.rows('prompt', clearView, [[tenant, thread, view.viewType]]);
-        return;
-      }
+      if (isCleared(view)) return writer.run(clearView, tenant, thread, view.viewType);
       await Promise.all([
-        writer.rows('prompt', replaceView, [[tenant, thread, view.viewType, view.content]]),
-        writer.rows('prompt', trimViews, [[tenant, thread]]),
+        writer.run(replaceView, tenant, thread, view.viewType, view.content),
+        writer.run(trimViews, tenant, thread),
       ]);
     },
     list: async ({ tenant, thread }) =>
@@ -38,15 +35,12 @@ export const sweepLogins = 'DELETE FROM logins WHERE expires_at <= ?';
 
 export function createLogins(writer: GroupWriter, reader: Reader): Logins {
   return {
-    put: async ({ tenant, thread }, { toolCallId, sealed, expiresAt }) => {
-      await writer.rows('prompt', putLogin, [[tenant, thread, toolCallId, sealed, expiresAt]]);
-    },
+    put: ({ tenant, thread }, { toolCallId, sealed, expiresAt }) =>
+      writer.run(putLogin, tenant, thread, toolCallId, sealed, expiresAt),
     list: async ({ tenant, thread }, now) =>
       reader
         .all<{ tool_call: string; sealed: string; expires_at: number }>(selectLogins, tenant, thread, now)
         .map((row): Login => ({ toolCallId: row.tool_call, sealed: row.sealed, expiresAt: row.expires_at })),
-    forget: async ({ tenant, thread }, toolCallId) => {
-      await writer.rows('prompt', forgetLogin, [[tenant, thread, toolCallId]]);
-    },
+    forget: ({ tenant, thread }, toolCallId) => writer.run(forgetLogin, tenant, thread, toolCallId),
   };
 }

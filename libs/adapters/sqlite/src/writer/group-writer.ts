@@ -41,6 +41,10 @@ export interface GroupWriter {
     group: readonly Append[],
     answered: (append: Append, answer: AppendAnswer) => void,
   ): Promise<readonly AppendAnswer[]>;
+  /** One statement, promptly. */
+  run(sql: string, ...parameters: readonly SQLInputValue[]): Promise<void>;
+  /** The same; true if it has changed one row. */
+  changes(sql: string, ...parameters: readonly SQLInputValue[]): Promise<boolean>;
   /** One statement, once per row of parameters; answers how many rows changed. */
   rows(urgency: StatementUrgency, sql: string, rows: readonly (readonly SQLInputValue[])[]): Promise<number>;
   /** Several statements, the others only if the first changes something; answers how many rows the first changed. */
@@ -165,6 +169,8 @@ export function startGroupWriter(options: WriterOptions): GroupWriter {
         for (const append of group) queue.add('commit', rowOf(append), waiting);
       });
     },
+    run: async (sql, ...parameters) => void (await change('prompt', { do: 'rows', sql, rows: [parameters] })),
+    changes: async (sql, ...parameters) => (await change('prompt', { do: 'rows', sql, rows: [parameters] })) === 1,
     rows: (urgency, sql, rows) => (rows.length === 0 ? Promise.resolve(0) : change(urgency, { do: 'rows', sql, rows })),
     steps: (urgency, steps) => change(urgency, { do: 'steps', steps }),
     ask: (urgency, sql, parameters, behind = null) =>

@@ -2,8 +2,8 @@
 import type { FamilyKey, FamilyKeys, TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, text, textOrNull } from '../../document-shape.ts';
-import { idOf } from '../../id-of.ts';
-import { inserted, isDuplicate, type MongoServer } from '../../mongo-server.ts';
+import { idOf, idsBehind } from '../../id-of.ts';
+import { inserted, type MongoServer, updated, upserted } from '../../mongo-server.ts';
 
 interface FamilyKeyDocument extends FamilyKey {
   readonly _id: string;
@@ -25,12 +25,7 @@ export function createFamilyKeys(server: MongoServer): FamilyKeys {
   async function eraseOne(tenant: TenantId, family: string): Promise<void> {
     const filter = { _id: idOf(tenant, family) };
     const update = { $set: { tenant, family, sealed: null } };
-    try {
-      await server.write(() => documents.updateOne(filter, update, { upsert: true }));
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      await server.write(() => documents.updateOne(filter, update)); // inserted by another process meanwhile
-    }
+    await upserted(server, (options) => documents.updateOne(filter, update, options));
   }
 
   return {
@@ -41,14 +36,13 @@ export function createFamilyKeys(server: MongoServer): FamilyKeys {
     },
     get,
     page: async (tenant, after, limit) => {
-      const open = idOf(tenant).slice(0, -1);
-      const _id = { $gt: after === null ? `${open},` : idOf(tenant, after), $lt: `${open}-` };
+      const range = idsBehind(tenant);
+      const _id = after === null ? range : { ...range, $gt: idOf(tenant, after) };
       return (await server.read(() => documents.find({ _id }).sort({ _id: 1 }).limit(limit).lean())).map(keyOf);
     },
     replace: async ({ tenant, family, sealed }, seen) => {
       if (seen.sealed === null) return false;
-      const filter = { _id: idOf(tenant, family), sealed: seen.sealed };
-      return (await server.write(() => documents.updateOne(filter, { $set: { sealed } }))).matchedCount === 1;
+      return updated(server, documents, { _id: idOf(tenant, family), sealed: seen.sealed }, { $set: { sealed } });
     },
     erase: async (tenant, families) => {
       for (const family of families) await eraseOne(tenant, family);

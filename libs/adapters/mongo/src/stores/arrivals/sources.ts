@@ -12,16 +12,14 @@ import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
 import { inserted, type MongoServer } from '../../mongo-server.ts';
-import { nameAfter, pageOf } from '../registry.ts';
+import { type JsonDocument, jsonDocuments } from '../json-documents.ts';
 
-interface SourceDocument {
-  readonly _id: string;
+interface SourceDocument extends JsonDocument {
   readonly tenant: TenantId;
   readonly name: string;
   /** The id that may be used instead of the name. */
   readonly alias: string;
   readonly tokenSha256: string;
-  readonly document: string;
 }
 
 const sourceSchema = new Schema<SourceDocument>(
@@ -32,46 +30,20 @@ const sourceSchema = new Schema<SourceDocument>(
   .index({ tenant: 1, alias: 1 }, { name: 'alias_once', unique: true })
   .index({ tokenSha256: 1 }, { name: 'token_once', unique: true });
 
-/** A document this adapter has written itself. */
-const parsed = ({ document }: SourceDocument): Source => JSON.parse(document) as Source;
-
 export function createSources(server: MongoServer): Sources {
   const sources = server.connection.model<SourceDocument>('Source', sourceSchema);
+  const documents = jsonDocuments<Source, SourceDocument>(server, sources);
   return {
     insert: (source) => {
       const { tenant, name, id: alias, tokenSha256 } = source;
       const document = JSON.stringify(source);
       return inserted(server, sources, { _id: idOf(tenant, name), tenant, name, alias, tokenSha256, document });
     },
-    get: async (tenant, nameOrId) => {
-      const filter = { tenant, $or: [{ name: nameOrId }, { alias: nameOrId }] };
-      const found = await server.read(() => sources.findOne(filter).lean());
-      return found && parsed(found);
-    },
-    byToken: async (tokenSha256) => {
-      const found = await server.read(() => sources.findOne({ tokenSha256 }).lean());
-      return found && parsed(found);
-    },
-    list: async (tenant, page) => {
-      const found = await server.read(() =>
-        sources
-          .find({ tenant, name: { $gt: nameAfter(page) } })
-          .sort({ name: 1 })
-          .limit(page.limit + 1)
-          .lean(),
-      );
-      return pageOf(found.map(parsed), page);
-    },
-    // The text of an object that was read is the text that is stored.
-    replace: async (source, seen) => {
-      const filter = { _id: idOf(source.tenant, source.name), document: JSON.stringify(seen) };
-      const change = { $set: { document: JSON.stringify(source) } };
-      return (await server.write(() => sources.updateOne(filter, change))).matchedCount === 1;
-    },
-    remove: async (tenant, name) => {
-      const { deletedCount } = await server.write(() => sources.deleteOne({ _id: idOf(tenant, name) }));
-      return deletedCount === 1;
-    },
+    get: (tenant, nameOrId) => documents.one({ tenant, $or: [{ name: nameOrId }, { alias: nameOrId }] }),
+    byToken: (tokenSha256) => documents.one({ tokenSha256 }),
+    list: (tenant, page) => documents.page('name', { tenant }, page),
+    replace: (source, seen) => documents.replace(idOf(source.tenant, source.name), source, seen),
+    remove: (tenant, name) => documents.remove({ _id: idOf(tenant, name) }),
   };
 }
 

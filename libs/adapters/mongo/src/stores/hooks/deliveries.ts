@@ -1,11 +1,8 @@
 // Deliveries to endpoints of customers, in `deliveries`. Port: ports/stores/hooks/webhooks.ts.
 import {
   attemptsKept,
-  decodeCursor,
   deliveriesKeptMs,
   type DeliveryName,
-  encodeCursor,
-  invalidCursor,
   type WebhookAttempt,
   type WebhookDeliveries,
   type WebhookDelivery,
@@ -13,7 +10,8 @@ import {
 import { type Model, Schema } from 'mongoose';
 import { everySchema, number, numberOrNull, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
-import { duplicatePlaces, type MongoServer, unordered } from '../../mongo-server.ts';
+import { duplicatePlaces, type MongoServer, unordered, updated } from '../../mongo-server.ts';
+import { pageOf, textBefore } from '../../page.ts';
 
 interface DeliveryDocument extends Omit<WebhookDelivery, 'attempts'> {
   readonly _id: string;
@@ -61,18 +59,16 @@ export function createWebhookDeliveries(server: MongoServer): WebhookDeliveries 
       const found = await server.read(() => deliveries.findOne({ _id: nameOf(name) }).lean());
       return found && deliveryOf(found);
     },
-    list: async (tenant, webhook, { limit, cursor }) => {
-      const before = idBehind(cursor);
+    list: async (tenant, webhook, page) => {
+      const before = textBefore(page);
       const found = await server.read(() =>
         deliveries
           .find({ tenant, webhook, ...(before === null ? {} : { id: { $lt: before } }) })
           .sort({ id: -1 })
-          .limit(limit + 1)
+          .limit(page.limit + 1)
           .lean(),
       );
-      const data = found.slice(0, limit).map(deliveryOf);
-      const last = data.at(-1);
-      return { data, nextCursor: found.length > limit && last ? encodeCursor([last.id]) : null };
+      return pageOf(found.map(deliveryOf), page, ({ id }) => [id]);
     },
     due: async (tenant, webhook, now, limit) => {
       const found = await server.read(() =>
@@ -93,18 +89,17 @@ export function createWebhookDeliveries(server: MongoServer): WebhookDeliveries 
       );
       return found.map(({ _id, nextAt }) => ({ webhook: _id, nextAt }));
     },
-    record: async (seen, attempt, { state, nextAt }) => {
+    record: (seen, attempt, { state, nextAt }) => {
       const filter = { _id: nameOf(seen), state: 'pending', tries: seen.tries } as const;
       const attempts = JSON.stringify([...seen.attempts, attempt].slice(-attemptsKept));
-      const change = { $set: { attempts, state, nextAt, tries: seen.tries + 1 } };
-      return (await server.write(() => deliveries.updateOne(filter, change))).matchedCount === 1;
+      return updated(server, deliveries, filter, { $set: { attempts, state, nextAt, tries: seen.tries + 1 } });
     },
     again: async (name, at) => {
       const _id = nameOf(name);
-      const ended = { _id, state: { $ne: 'pending' } } as const;
-      if ((await server.write(() => deliveries.updateOne(ended, begun(at)))).matchedCount === 1) return true;
-      const waits = { _id, state: 'pending' } as const;
-      return (await server.write(() => deliveries.updateOne(waits, { $set: { nextAt: at } }))).matchedCount === 1;
+      return (
+        (await updated(server, deliveries, { _id, state: { $ne: 'pending' } }, begun(at))) ||
+        updated(server, deliveries, { _id, state: 'pending' }, { $set: { nextAt: at } })
+      );
     },
     recover: async (tenant, webhook, since, at) => {
       const filter = { tenant, webhook, state: { $in: ['failed', 'aborted'] }, createdAt: { $gte: since } } as const;
@@ -125,12 +120,4 @@ const documentOf = (delivery: WebhookDelivery): DeliveryDocument => ({
 
 function deliveryOf({ _id, expiry: _expiry, attempts, ...delivery }: DeliveryDocument): WebhookDelivery {
   return { ...delivery, attempts: JSON.parse(attempts) as readonly WebhookAttempt[] };
-}
-
-/** @throws Fault CURSOR_INVALID */
-export function idBehind(cursor: string | null): string | null {
-  if (cursor === null) return null;
-  const [id] = decodeCursor(cursor);
-  if (typeof id !== 'string') throw invalidCursor();
-  return id;
 }

@@ -1,25 +1,16 @@
 // Endpoints of customers in `webhooks`, and readers of the log for them in `webhook_readers`. Port:
 // ports/stores/hooks/webhooks.ts.
-import {
-  encodeCursor,
-  type Webhook,
-  type WebhookReader,
-  type WebhookReaders,
-  type Webhooks,
-  type TenantId,
-} from '@dormouse/ports';
+import type { Webhook, WebhookReader, WebhookReaders, Webhooks, TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
-import { inserted, type MongoServer } from '../../mongo-server.ts';
-import { deliveriesOf, idBehind } from './deliveries.ts';
+import { inserted, type MongoServer, removed, updated } from '../../mongo-server.ts';
+import { type JsonDocument, jsonDocuments } from '../json-documents.ts';
+import { deliveriesOf } from './deliveries.ts';
 
-interface WebhookDocument {
-  readonly _id: string;
+interface WebhookDocument extends JsonDocument {
   readonly tenant: TenantId;
   readonly id: string;
-  /** The endpoint as JSON. */
-  readonly document: string;
 }
 
 const webhookSchema = new Schema<WebhookDocument>(
@@ -27,44 +18,23 @@ const webhookSchema = new Schema<WebhookDocument>(
   { ...everySchema, collection: 'webhooks' },
 ).index({ tenant: 1, id: 1 }, { name: 'in_order' });
 
-const parsed = ({ document }: WebhookDocument): Webhook => JSON.parse(document) as Webhook;
-
 export function createWebhooks(server: MongoServer): Webhooks {
   const webhooks = server.connection.model<WebhookDocument>('Webhook', webhookSchema);
+  const documents = jsonDocuments<Webhook, WebhookDocument>(server, webhooks);
   const deliveries = deliveriesOf(server);
   return {
     insert: (webhook) => {
       const { tenant, id } = webhook;
       return inserted(server, webhooks, { _id: idOf(tenant, id), tenant, id, document: JSON.stringify(webhook) });
     },
-    get: async (tenant, id) => {
-      const found = await server.read(() => webhooks.findOne({ _id: idOf(tenant, id) }).lean());
-      return found && parsed(found);
-    },
-    list: async (tenant, { limit, cursor }) => {
-      const after = idBehind(cursor);
-      const found = await server.read(() =>
-        webhooks
-          .find({ tenant, ...(after === null ? {} : { id: { $gt: after } }) })
-          .sort({ id: 1 })
-          .limit(limit + 1)
-          .lean(),
-      );
-      const data = found.slice(0, limit).map(parsed);
-      const last = data.at(-1);
-      return { data, nextCursor: found.length > limit && last ? encodeCursor([last.id]) : null };
-    },
+    get: (tenant, id) => documents.one({ _id: idOf(tenant, id) }),
+    list: (tenant, page) => documents.page('id', { tenant }, page),
     count: (tenant) => server.read(() => webhooks.countDocuments({ tenant })),
-    // The text of an object that was read is the text that is stored.
-    replace: async (webhook, seen) => {
-      const filter = { _id: idOf(webhook.tenant, webhook.id), document: JSON.stringify(seen) };
-      const change = { $set: { document: JSON.stringify(webhook) } };
-      return (await server.write(() => webhooks.updateOne(filter, change))).matchedCount === 1;
-    },
+    replace: (webhook, seen) => documents.replace(idOf(webhook.tenant, webhook.id), webhook, seen),
     remove: async (tenant, id) => {
-      const { deletedCount } = await server.write(() => webhooks.deleteOne({ _id: idOf(tenant, id) }));
+      const isRemoved = await documents.remove({ _id: idOf(tenant, id) });
       await server.write(() => deliveries.deleteMany({ tenant, webhook: id }));
-      return deletedCount === 1;
+      return isRemoved;
     },
   };
 }
@@ -89,10 +59,7 @@ export function createWebhookReaders(server: MongoServer): WebhookReaders {
     ...{ tenant, place, changes, heldUntil },
   });
 
-  async function countUp(_id: string): Promise<boolean> {
-    const { matchedCount } = await server.write(() => readers.updateOne({ _id }, { $inc: { changes: 1 } }));
-    return matchedCount === 1;
-  }
+  const countUp = (_id: string): Promise<boolean> => updated(server, readers, { _id }, { $inc: { changes: 1 } });
 
   return {
     changed: async (tenant, place) => {
@@ -116,11 +83,9 @@ export function createWebhookReaders(server: MongoServer): WebhookReaders {
       const found = await server.read(() => readers.findOne({ _id: readerId(tenant) }).lean());
       return found && readerOf(found);
     },
-    hold: async (tenant, holder, now, until) => {
+    hold: (tenant, holder, now, until) => {
       const free = { $or: [{ holder: null }, { holder }, { heldUntil: { $lte: now } }] };
-      const held = { $set: { holder, heldUntil: until } };
-      const { matchedCount } = await server.write(() => readers.updateOne({ _id: readerId(tenant), ...free }, held));
-      return matchedCount === 1;
+      return updated(server, readers, { _id: readerId(tenant), ...free }, { $set: { holder, heldUntil: until } });
     },
     renew: async (holder, until) => {
       await server.write(() => readers.updateMany({ holder }, { $set: { heldUntil: until } }));
@@ -128,15 +93,8 @@ export function createWebhookReaders(server: MongoServer): WebhookReaders {
     release: async (holder) => {
       await server.write(() => readers.updateMany({ holder }, { $set: { holder: null, heldUntil: 0 } }));
     },
-    advance: async (tenant, holder, place) => {
-      const { matchedCount } = await server.write(() =>
-        readers.updateOne({ _id: readerId(tenant), holder }, { $set: { place } }),
-      );
-      return matchedCount === 1;
-    },
-    remove: async ({ tenant, changes }) => {
-      const { deletedCount } = await server.write(() => readers.deleteOne({ _id: readerId(tenant), changes }));
-      return deletedCount === 1;
-    },
+    advance: (tenant, holder, place) =>
+      updated(server, readers, { _id: readerId(tenant), holder }, { $set: { place } }),
+    remove: ({ tenant, changes }) => removed(server, readers, { _id: readerId(tenant), changes }),
   };
 }

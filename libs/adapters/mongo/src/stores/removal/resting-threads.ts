@@ -1,4 +1,4 @@
-// Threads at rest: documents of `threads`. Contract: ports/resting-threads.ts.
+// Threads at rest: documents of `threads`. Contract: ports/stores/removal/resting-threads.ts.
 import type { RestingRoot, RestingThread, RestingThreads, ThreadRow, TenantId } from '@dormouse/ports';
 import { idOf } from '../../id-of.ts';
 import type { MongoServer } from '../../mongo-server.ts';

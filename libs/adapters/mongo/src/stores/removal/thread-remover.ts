@@ -1,4 +1,5 @@
-// Removes threads, a command for each collection and some threads at a time. Port: ports/thread-remover.ts.
+// Removes threads, a command for each collection and some threads at a time. Port:
+// ports/stores/removal/thread-remover.ts.
 //
 // Invariants:
 //   T1. The row of a thread goes last: a removal that was broken off finds it again. (ports R3)
@@ -10,12 +11,12 @@
 //   T4. No command changes more than `threadsAtOnce` threads, or more than `commitsAtOnce` commits.
 import type { Removal, Removed, ThreadKey, ThreadRemover, TenantId } from '@dormouse/ports';
 import type { Model } from 'mongoose';
-import { idOf } from '../../id-of.ts';
+import { idOf, idsBehind } from '../../id-of.ts';
 import type { MongoServer } from '../../mongo-server.ts';
 import type { BlobDocument } from '../blobs.ts';
-import { type CommitDocument, versionRange } from '../commit-document.ts';
-import { type CommitPlaces, placeOf } from '../commit-places.ts';
-import type { Shards } from '../shards.ts';
+import { type CommitDocument, versionRange } from '../../log/commit-document.ts';
+import { type CommitPlaces, placeOf } from '../../log/commit-places.ts';
+import type { Shards } from '../../log/shards.ts';
 import { copyCollections, recordCollections } from './thread-collections.ts';
 
 const threadsAtOnce = 50;
@@ -50,9 +51,8 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
   }
 
   async function removeBlobs(tenant: TenantId, threads: readonly string[]): Promise<Removed> {
-    const range = rangeBehind(idOf(tenant));
     const blobs = server.connection.collection<BlobDocument>('blobs');
-    const named = { ...range, threads: { $in: [...threads] } };
+    const named = { _id: idsBehind(tenant), threads: { $in: [...threads] } };
     const found = await server.read(() => blobs.find(named as object, { projection: { _id: 1 } }).toArray());
     let bytes = 0;
     for (const { _id } of found) {
@@ -130,7 +130,7 @@ export function createThreadRemover(server: MongoServer, log: RemovableLog): Thr
     for (let from = 0; from < threads.length; from += answersOfThreadsAtOnce) {
       const some = threads.slice(from, from + answersOfThreadsAtOnce).map(escaped);
       const naming = { $regex: `"(?:${some.join('|')})"` };
-      rows += await deleteFrom(['idempotency'], { ...rangeBehind(idOf(tenant)), 'answer.body': naming });
+      rows += await deleteFrom(['idempotency'], { _id: idsBehind(tenant), 'answer.body': naming });
     }
     return rows;
   }
@@ -157,17 +157,11 @@ const sum = (one: Removed, other: Removed): Removed => ({
   bytes: one.bytes + other.bytes,
 });
 
-/** Every `_id` that begins with these parts and has more of them: up to the character after the comma. */
-function rangeBehind(id: string): { readonly _id: { readonly $gte: string; readonly $lt: string } } {
-  const open = id.slice(0, -1);
-  return { _id: { $gte: `${open},`, $lt: `${open}-` } };
-}
-
 /** Documents whose `_id` is of one of the threads, or begins with it. */
 const beginningWith = (tenant: TenantId, threads: readonly string[]): object => ({
   $or: [
     { _id: { $in: threads.map((thread) => idOf(tenant, thread)) } },
-    ...threads.map((thread) => rangeBehind(idOf(tenant, thread))),
+    ...threads.map((thread) => ({ _id: idsBehind(tenant, thread) })),
   ],
 });
 

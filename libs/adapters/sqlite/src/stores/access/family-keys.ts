@@ -17,13 +17,12 @@ export function createFamilyKeys(writer: GroupWriter, reader: Reader): FamilyKey
   return {
     insert: async (key) => {
       const { tenant, family, sealed } = key;
-      if ((await writer.rows('prompt', insert, [[tenant, family, sealed]])) === 1) return key;
+      if (await writer.changes(insert, tenant, family, sealed)) return key;
       return get(tenant, [family])[0] ?? { tenant, family, sealed: null };
     },
     get: async (tenant, families) => get(tenant, families),
     page: async (tenant, after, limit) => reader.all<FamilyKey>(selectPage, tenant, after ?? '', limit).map(keyOf),
-    replace: async ({ tenant, family, sealed }, seen) =>
-      (await writer.rows('prompt', replace, [[sealed, tenant, family, seen.sealed]])) === 1,
+    replace: ({ tenant, family, sealed }, seen) => writer.changes(replace, sealed, tenant, family, seen.sealed),
     erase: async (tenant, families) => {
       await writer.rows(
         'prompt',

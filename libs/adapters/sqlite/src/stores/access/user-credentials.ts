@@ -1,7 +1,7 @@
-// Credentials of end users for tool servers. Port: ports/user-credentials.ts.
+// Credentials of end users for tool servers. Port: ports/registry/user-credentials.ts.
 import type { UserCredential, UserCredentials } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
-import { documentOf, type DocumentRow } from '../document.ts';
+import { documentOf, documentsOf } from '../json-documents.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
 
 const upsert =
@@ -15,25 +15,20 @@ const replace =
 const remove = 'DELETE FROM user_credentials WHERE tenant = ? AND user_id = ? AND tool_server = ?';
 
 export function createUserCredentials(writer: GroupWriter, reader: Reader): UserCredentials {
-  const read = (rows: readonly DocumentRow[]): readonly UserCredential[] =>
-    rows.map((row) => JSON.parse(row.document) as UserCredential);
   return {
-    put: async (credential) => {
+    put: (credential) => {
       const { tenant, userId, toolServer } = credential;
-      await writer.rows('prompt', upsert, [[tenant, userId, toolServer, JSON.stringify(credential)]]);
+      return writer.run(upsert, tenant, userId, toolServer, JSON.stringify(credential));
     },
-    get: async (tenant, userId, toolServer) =>
-      documentOf<UserCredential>(reader.one(select, tenant, userId, toolServer)),
-    list: async (tenant, userId) => read(reader.all<DocumentRow>(selectAll, tenant, userId)),
+    get: async (tenant, userId, toolServer) => documentOf<UserCredential>(reader, select, tenant, userId, toolServer),
+    list: async (tenant, userId) => documentsOf(reader, selectAll, tenant, userId),
     page: async (tenant, after, limit) =>
-      read(reader.all<DocumentRow>(selectPage, tenant, after?.userId ?? '', after?.toolServer ?? '', limit)),
+      documentsOf(reader, selectPage, tenant, after?.userId ?? '', after?.toolServer ?? '', limit),
     // The text of an object that was read is the text that is stored.
-    replace: async (credential, seen) => {
+    replace: (credential, seen) => {
       const { tenant, userId, toolServer } = credential;
-      const parameters = [JSON.stringify(credential), tenant, userId, toolServer, JSON.stringify(seen)];
-      return (await writer.rows('prompt', replace, [parameters])) === 1;
+      return writer.changes(replace, JSON.stringify(credential), tenant, userId, toolServer, JSON.stringify(seen));
     },
-    remove: async (tenant, userId, toolServer) =>
-      (await writer.rows('prompt', remove, [[tenant, userId, toolServer]])) === 1,
+    remove: (tenant, userId, toolServer) => writer.changes(remove, tenant, userId, toolServer),
   };
 }

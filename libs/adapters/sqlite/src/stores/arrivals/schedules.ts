@@ -2,7 +2,7 @@
 import type { Schedules, TenantSchedule } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { documentOf, type DocumentRow, pageByName } from '../document.ts';
+import { documentOf, documentsOf, nameOf, pageOfDocuments } from '../json-documents.ts';
 
 const insert =
   'INSERT INTO schedules (tenant, name, schedule_id, look_at, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -16,23 +16,21 @@ const remove = 'DELETE FROM schedules WHERE tenant = ? AND name = ?';
 
 export function createSchedules(writer: GroupWriter, reader: Reader): Schedules {
   return {
-    insert: async (schedule) => {
+    insert: (schedule) => {
       const { tenant, name, id, lookAt } = schedule;
-      return (await writer.rows('prompt', insert, [[tenant, name, id, lookAt, JSON.stringify(schedule)]])) === 1;
+      return writer.changes(insert, tenant, name, id, lookAt, JSON.stringify(schedule));
     },
-    get: async (tenant, nameOrId) => documentOf<TenantSchedule>(reader.one(select, tenant, nameOrId, nameOrId)),
-    list: async (tenant, page) => pageByName<TenantSchedule>(reader, selectPage, tenant, page),
+    get: async (tenant, nameOrId) => documentOf<TenantSchedule>(reader, select, tenant, nameOrId, nameOrId),
+    list: async (tenant, page) => pageOfDocuments<TenantSchedule>(reader, page, nameOf, selectPage, tenant),
     // The text of an object that was read is the text that is stored.
-    replace: async (schedule, seen) => {
+    replace: (schedule, seen) => {
       const { tenant, name, lookAt } = schedule;
-      const parameters = [lookAt, JSON.stringify(schedule), tenant, name, JSON.stringify(seen)];
-      return (await writer.rows('prompt', replace, [parameters])) === 1;
+      return writer.changes(replace, lookAt, JSON.stringify(schedule), tenant, name, JSON.stringify(seen));
     },
-    remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
+    remove: (tenant, name) => writer.changes(remove, tenant, name),
     due: async (now, limit, without = []) =>
-      (without.length === 0
-        ? reader.all<DocumentRow>(selectDue, now, limit)
-        : reader.all<DocumentRow>(selectDueWithout, now, JSON.stringify(without), limit)
-      ).map(({ document }) => JSON.parse(document) as TenantSchedule),
+      without.length === 0
+        ? documentsOf(reader, selectDue, now, limit)
+        : documentsOf(reader, selectDueWithout, now, JSON.stringify(without), limit),
   };
 }

@@ -2,7 +2,7 @@
 import type { Deliveries, Delivery, Source, Sources, TenantId } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { documentOf, pageByName } from '../document.ts';
+import { documentOf, nameOf, pageOfDocuments } from '../json-documents.ts';
 
 const insert =
   'INSERT INTO sources (tenant, name, source_id, token_sha256, document) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -14,19 +14,17 @@ const remove = 'DELETE FROM sources WHERE tenant = ? AND name = ?';
 
 export function createSources(writer: GroupWriter, reader: Reader): Sources {
   return {
-    insert: async (source) => {
+    insert: (source) => {
       const { tenant, name, id, tokenSha256 } = source;
-      return (await writer.rows('prompt', insert, [[tenant, name, id, tokenSha256, JSON.stringify(source)]])) === 1;
+      return writer.changes(insert, tenant, name, id, tokenSha256, JSON.stringify(source));
     },
-    get: async (tenant, nameOrId) => documentOf<Source>(reader.one(select, tenant, nameOrId, nameOrId)),
-    byToken: async (tokenSha256) => documentOf<Source>(reader.one(selectByToken, tokenSha256)),
-    list: async (tenant, page) => pageByName<Source>(reader, selectPage, tenant, page),
+    get: async (tenant, nameOrId) => documentOf<Source>(reader, select, tenant, nameOrId, nameOrId),
+    byToken: async (tokenSha256) => documentOf<Source>(reader, selectByToken, tokenSha256),
+    list: async (tenant, page) => pageOfDocuments<Source>(reader, page, nameOf, selectPage, tenant),
     // The text of an object that was read is the text that is stored.
-    replace: async (source, seen) => {
-      const parameters = [JSON.stringify(source), source.tenant, source.name, JSON.stringify(seen)];
-      return (await writer.rows('prompt', replace, [parameters])) === 1;
-    },
-    remove: async (tenant, name) => (await writer.rows('prompt', remove, [[tenant, name]])) === 1,
+    replace: (source, seen) =>
+      writer.changes(replace, JSON.stringify(source), source.tenant, source.name, JSON.stringify(seen)),
+    remove: (tenant, name) => writer.changes(remove, tenant, name),
   };
 }
 
@@ -44,7 +42,7 @@ export function createDeliveries(writer: GroupWriter, reader: Reader): Deliverie
     find: async (tenant, id) => find(tenant, id),
     claim: async (delivery) => {
       const { id, tenant, thread, at } = delivery;
-      const isFirst = (await writer.rows('prompt', claim, [[id, tenant, thread, at]])) === 1;
+      const isFirst = await writer.changes(claim, id, tenant, thread, at);
       return { delivery: isFirst ? delivery : (find(tenant, id) ?? delivery), isFirst };
     },
   };

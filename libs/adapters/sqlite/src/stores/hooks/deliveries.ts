@@ -1,7 +1,6 @@
 // Deliveries to endpoints of customers. Port: ports/stores/hooks/webhooks.ts.
 import {
   attemptsKept,
-  encodeCursor,
   type EndpointDue,
   type WebhookAttempt,
   type WebhookDeliveries,
@@ -9,7 +8,7 @@ import {
 } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { idBehind } from './webhooks.ts';
+import { pageOf, textBefore } from '../../page.ts';
 
 interface StoredRow extends Omit<WebhookDelivery, 'attempts' | 'createdAt' | 'nextAt'> {
   readonly created_at: number;
@@ -50,15 +49,13 @@ export function createWebhookDeliveries(writer: GroupWriter, reader: Reader): We
       const row = reader.one<StoredRow>(select, tenant, webhook, id);
       return row && deliveryOf(row);
     },
-    list: async (tenant, webhook, { limit, cursor }) => {
-      const before = idBehind(cursor);
+    list: async (tenant, webhook, page) => {
+      const before = textBefore(page);
       const rows =
         before === null
-          ? reader.all<StoredRow>(selectNewest, tenant, webhook, limit + 1)
-          : reader.all<StoredRow>(selectOlder, tenant, webhook, before, limit + 1);
-      const data = rows.slice(0, limit).map(deliveryOf);
-      const last = data.at(-1);
-      return { data, nextCursor: rows.length > limit && last ? encodeCursor([last.id]) : null };
+          ? reader.all<StoredRow>(selectNewest, tenant, webhook, page.limit + 1)
+          : reader.all<StoredRow>(selectOlder, tenant, webhook, before, page.limit + 1);
+      return pageOf(rows.map(deliveryOf), page, ({ id }) => [id]);
     },
     due: async (tenant, webhook, now, limit) =>
       reader.all<StoredRow>(selectDue, tenant, webhook, now, limit).map(deliveryOf),
@@ -66,12 +63,11 @@ export function createWebhookDeliveries(writer: GroupWriter, reader: Reader): We
       reader
         .all<{ readonly webhook: string; readonly next_at: number }>(selectWaiting, tenant)
         .map(({ webhook, next_at: nextAt }): EndpointDue => ({ webhook, nextAt })),
-    record: async ({ tenant, webhook, id, attempts, tries }, attempt, { state, nextAt }) => {
+    record: ({ tenant, webhook, id, attempts, tries }, attempt, { state, nextAt }) => {
       const kept = JSON.stringify([...attempts, attempt].slice(-attemptsKept));
-      return (await writer.rows('prompt', record, [[kept, state, nextAt, tenant, webhook, id, tries]])) === 1;
+      return writer.changes(record, kept, state, nextAt, tenant, webhook, id, tries);
     },
-    again: async ({ tenant, webhook, id }, at) =>
-      (await writer.rows('prompt', again, [[at, tenant, webhook, id]])) === 1,
+    again: ({ tenant, webhook, id }, at) => writer.changes(again, at, tenant, webhook, id),
     recover: (tenant, webhook, since, at) => writer.rows('prompt', recover, [[at, tenant, webhook, since]]),
     fail: (tenant, webhook) => writer.rows('prompt', fail, [[tenant, webhook]]),
   };

@@ -1,4 +1,4 @@
-// Threads at rest: rows of `threads`. Contract: ports/resting-threads.ts.
+// Threads at rest: rows of `threads`. Contract: ports/stores/removal/resting-threads.ts.
 //
 // Invariants:
 //   P1. Every list begins at an index of its own, which has only rows that it may list.
@@ -43,13 +43,9 @@ export function createRestingThreads(writer: GroupWriter, reader: Reader): Resti
       reader.one(selectFork, tenant, JSON.stringify(threads), family) !== null,
     forksOf: async (tenant, threads) =>
       reader.all<Pick<RestingRoot, 'thread'>>(selectForks, tenant, JSON.stringify(threads)).map(({ thread }) => thread),
-    leave: async (tenant, threads, at) => {
-      await writer.rows('prompt', setLeaving, [[at, tenant, JSON.stringify(threads)]]);
-    },
+    leave: (tenant, threads, at) => writer.run(setLeaving, at, tenant, JSON.stringify(threads)),
     unplaced: async (tenant, limit) =>
       reader.all<Pick<RestingRoot, 'thread'>>(selectUnplaced, tenant, limit).map(({ thread }) => thread),
-    place: async (tenant, thread, forkedFrom) => {
-      await writer.rows('prompt', setForked, [[forkedFrom ?? notForked, tenant, thread]]);
-    },
+    place: (tenant, thread, forkedFrom) => writer.run(setForked, forkedFrom ?? notForked, tenant, thread),
   };
 }

@@ -1,4 +1,4 @@
-// Removes threads, a statement for each table and some threads at a time. Port: ports/thread-remover.ts.
+// Removes threads, a statement for each table and some threads at a time. Port: ports/stores/removal/thread-remover.ts.
 //
 // Invariants:
 //   T1. The row of a thread goes last: a removal that was broken off finds it again. (ports R3)
