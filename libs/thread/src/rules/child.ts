@@ -6,7 +6,7 @@
 //   Y2. A report enters the parent once, under the child's id and the occasion.
 //   Y3. Above the limit of open children events wait in order; a child that closes makes room for the oldest.
 import { type Content, externalEventNote, plainText } from '../content.ts';
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import {
   type ArrivedEvent,
@@ -142,7 +142,7 @@ export function reportToParent(draft: Draft, occasion: string, report: Content, 
 }
 
 /** An event that belongs to nothing in this thread: it enters the thread, or begins a child of its own. */
-export function takeExternalEvent(draft: Draft, input: ExternalEvent): Decision {
+export function takeExternalEvent(draft: Draft, input: ExternalEvent): void {
   const { source, eventId, content, associative, requestId } = input;
   const { thread } = draft;
   const hasChild = !associative && thread.ancestors.length < threadLimits.depthMax && mayOpenChild(thread);
@@ -155,20 +155,17 @@ export function takeExternalEvent(draft: Draft, input: ExternalEvent): Decision 
     open(draft, { childId, spawnedBy, events: [], queuedEvents: 0, instructions });
   }
   wake(draft);
-  return draft.decided();
 }
 
-export function takeReport(draft: Draft, input: ChildReport): Decision {
+export function takeReport(draft: Draft, input: ChildReport): void {
   const { childId, report, closed } = input;
   draft.emit({ type: 'ChildReported', childId, report, closed }, beginsTurn(draft));
   if (closed) openQueuedChildren(draft);
   wake(draft);
-  return draft.decided();
 }
 
-export function takeParentMessage(draft: Draft, input: ParentMessage): Decision {
-  if (draft.thread.parent?.threadId !== input.parentId) return { committed: false, refusal: 'NOT_THE_PARENT' };
+export function takeParentMessage(draft: Draft, input: ParentMessage): StableRefusal | void {
+  if (draft.thread.parent?.threadId !== input.parentId) return 'NOT_THE_PARENT';
   draft.emit({ type: 'ParentMessageReceived', content: input.content }, beginsTurn(draft));
   wake(draft);
-  return draft.decided();
 }

@@ -5,7 +5,7 @@
 //   U1. An event counts only while its call's subscription is open; one before the confirmation is held for it. R82
 //   U2. Every accepted event is recorded once, on arrival, whatever the thread is doing. I-13
 //   U3. `final` closes the subscription, also when the event itself still waits for a child. R75
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { minuteWith } from '../evolve/subscription.ts';
 import type { CancelSubscriptionRequest, SubscriptionEvent } from '../input.ts';
@@ -28,23 +28,22 @@ export function subscriptionProblem({ thread, moment }: Draft): string | null {
 export const heldFor = (draft: Draft, call: Call): readonly HeldEvent[] =>
   draft.thread.held.filter((event) => event.toolCallId === call.toolCallId);
 
-export function takeEvent(draft: Draft, input: SubscriptionEvent): Decision {
+export function takeEvent(draft: Draft, input: SubscriptionEvent): StableRefusal | void {
   const { toolCallId, eventId, content, associative, final } = input;
   const event: HeldEvent = { toolCallId, eventId, content, associative, final };
   const subscription = own(draft.thread.subscriptions, toolCallId);
   if (subscription === undefined) return hold(draft, input, event);
-  if (subscription.toolServer !== input.toolServer) return { committed: false, refusal: 'NOT_SUBSCRIBED' };
+  if (subscription.toolServer !== input.toolServer) return 'NOT_SUBSCRIBED';
   receive(draft, subscription, event);
   openQueuedChildren(draft);
   wake(draft);
-  return draft.decided();
 }
 
 /** (U1) A call that may still confirm holds its events; other events are discarded. R82 */
-function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decision {
+function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): StableRefusal | void {
   const call = callOf(draft.thread, input.toolCallId);
   if (call === undefined || call.toolServer !== input.toolServer || isUnsent(call))
-    return { committed: false, refusal: 'NOT_SUBSCRIBED' };
+    return 'NOT_SUBSCRIBED';
   if (hasRoom(draft, call, event)) draft.emit({ type: 'SubscriptionEventHeld', ...event });
   else
     draft.emit({
@@ -53,7 +52,6 @@ function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decisio
       reason: 'more events came before the subscription was confirmed than can be kept',
       code: 'LIMIT_REACHED',
     });
-  return draft.decided();
 }
 
 function hasRoom(draft: Draft, call: Call, event: HeldEvent): boolean {
@@ -99,8 +97,7 @@ export function cancelSubscription(draft: Draft, toolCallId: string): boolean {
   return true;
 }
 
-export function requestCancelSubscription(draft: Draft, input: CancelSubscriptionRequest): Decision {
+export function requestCancelSubscription(draft: Draft, input: CancelSubscriptionRequest): void {
   if (!cancelSubscription(draft, input.toolCallId))
     return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'this thread has no such subscription');
-  return draft.decided();
 }
