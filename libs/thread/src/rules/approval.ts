@@ -54,8 +54,7 @@ export function answerChoice(draft: Draft, input: ChoiceAnswer): void {
   if (choice.kind === 'tool') {
     const selected = input.answer.answer === 'selected' ? input.answer.selected : choice.default;
     settleChoice(draft, choice, selected, by, input.reason);
-    restartTimeout(draft, call);
-    return;
+    return restartTimeout(draft, call);
   }
   const current = draft.moment.sha256(JSON.stringify(call.arguments));
   if ([input.edit?.of, input.shown].some((shown) => shown !== undefined && shown !== current))
@@ -66,19 +65,17 @@ export function answerChoice(draft: Draft, input: ChoiceAnswer): void {
   if (decision === 'deny') {
     draft.emit({ type: 'ChoiceSettled', choiceId: input.choiceId, decision, by, ...reason });
     settle(draft, call, 'denied', 'DENIED', denial(by, input.reason));
-  } else {
-    const edit = decision === 'allow' ? editOf(draft, input, current) : {};
-    const counting = edit.edited === true ? [] : (choice.approvals ?? []); // (P2)
-    if (counting.some(({ credential }) => credential === credentialOf(input)))
-      return refuseRequest(draft, input, 'APPROVAL_COUNTED', 'an approval of this credential counts already');
-    const approval = approvalOf(input, by, decision === 'allow_for_thread');
-    const approvals = [...counting, approval];
-    if (approvals.length < (choice.approvalsNeeded ?? 1)) {
-      draft.emit({ type: 'ApprovalCounted', choiceId: input.choiceId, ...factOf(approval), ...reason, ...edit }); // (P3)
-      return;
-    }
-    allow(draft, choice, { call, approvals, reason, edit });
+    return wake(draft);
   }
+  const edit = decision === 'allow' ? editOf(draft, input, current) : {};
+  const counting = edit.edited === true ? [] : (choice.approvals ?? []); // (P2)
+  if (counting.some(({ credential }) => credential === credentialOf(input)))
+    return refuseRequest(draft, input, 'APPROVAL_COUNTED', 'an approval of this credential counts already');
+  const approval = approvalOf(input, by, decision === 'allow_for_thread');
+  const approvals = [...counting, approval];
+  if (approvals.length < (choice.approvalsNeeded ?? 1))
+    return draft.emit({ type: 'ApprovalCounted', choiceId: input.choiceId, ...factOf(approval), ...reason, ...edit }); // (P3)
+  allow(draft, choice, { call, approvals, reason, edit });
   wake(draft);
 }
 

@@ -1,10 +1,10 @@
 // The model has answered, or failed for good. An answer counts only while its completion is current. I-14
-import { fallAsleep } from '../built-in/sleep.ts';
 import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { CompletionFailure, CompletionResult, RetryRequest } from '../input.ts';
 import { text } from '../content.ts';
 import { threadLimits } from '../policy.ts';
+import { setThreadTimer } from './call.ts';
 import { endThread } from './closing.ts';
 import { refuseRequest } from './refusal.ts';
 import { requestCall } from './tool-call.ts';
@@ -24,11 +24,11 @@ export function recordCompletion(draft: Draft, input: CompletionResult): StableR
   // A close wins over a sleep: a thread that closes does not sleep.
   const closing = wishes.find((wish) => wish.wish === 'close');
   if (closing?.wish === 'close') {
-    endThread(draft, completionId, [text(closing.report ?? input.text.slice(0, threadLimits.familyCharactersMax))]);
-    return;
+    const report = closing.report ?? input.text.slice(0, threadLimits.familyCharactersMax);
+    return endThread(draft, completionId, [text(report)]);
   }
   const sleeps = wishes.flatMap((wish) => (wish.wish === 'sleep' ? [wish.until] : []));
-  if (sleeps.length > 0) fallAsleep(draft, Math.min(...sleeps)); // the earliest one wakes it
+  if (sleeps.length > 0) setThreadTimer(draft, 'sleep', Math.ceil(Math.min(...sleeps))); // the earliest one wakes it
   wake(draft);
 }
 

@@ -2,9 +2,8 @@
 // wait for a person have their own policy, because "I have logged in" must not cancel the login.
 import type { Draft } from '../draft.ts';
 import type { UserMessage } from '../input.ts';
-import type { InterruptPolicy } from '../policy.ts';
-import { threadLimits } from '../policy.ts';
-import { blockingCalls, queuedMessage, type Thread, waitsForPerson } from '../thread.ts';
+import { type InterruptPolicy, threadLimits } from '../policy.ts';
+import { arrivedMessage, blockingCalls, type Thread, waitsForPerson } from '../thread.ts';
 import { interruptCall, stopCompletion } from './interruption.ts';
 import { acceptMessages, wake } from './wake.ts';
 
@@ -41,7 +40,7 @@ function queue(draft: Draft, input: UserMessage): void {
   if (draft.thread.queue.length >= threadLimits.queuedMessagesMax) {
     return refuse(draft, input, 'QUEUE_FULL', `${threadLimits.queuedMessagesMax} messages are waiting already`);
   }
-  draft.emit({ type: 'MessageQueued', ...queuedMessage(input) });
+  draft.emit({ type: 'MessageQueued', ...arrivedMessage(input) });
 }
 
 /** Recorded, so that an accepted request never vanishes and is never judged again at another time. (V3) */

@@ -39,12 +39,8 @@ function obstacleOf(
     thread.migrating !== null ||
     thread.calls.length > 0 ||
     Object.keys(thread.children).length > 0;
-  return isBusy
-    ? {
-        code: 'CALLS_PENDING',
-        detail: 'something is running: wait until the thread and its children are idle, or interrupt',
-      }
-    : null;
+  const detail = 'something is running: wait until the thread and its children are idle, or interrupt';
+  return isBusy ? { code: 'CALLS_PENDING', detail } : null;
 }
 
 export function endMigration(draft: Draft, input: MigrationResult): StableRefusal | void {

@@ -2,11 +2,11 @@
 import type { StableRefusal } from '../decision.ts';
 import type { LoadToolsets } from '../effect.ts';
 import type { Draft } from '../draft.ts';
-import type { Childhood, RefreshToolsetsRequest, ThreadOpening, ToolsetsResult } from '../input.ts';
 import { text } from '../content.ts';
 import type { LoadedToolset } from '../toolset.ts';
-import type { ThreadEvent } from '../event.ts';
-import { inputIds } from '../input.ts';
+import type { Event } from '../event.ts';
+import { type Childhood, inputIds } from '../input.ts';
+import type { RefreshToolsetsRequest, ThreadOpening, ToolsetsResult } from '../input.ts';
 import { openQueuedChildren } from './child.ts';
 import { refuseRequest } from './refusal.ts';
 import { acceptMessages, wake } from './wake.ts';
@@ -24,25 +24,19 @@ export function openThread(draft: Draft, input: ThreadOpening): StableRefusal | 
   wake(draft);
 }
 
+type Opened = Omit<Event<'ThreadOpened'>, 'type' | 'turnId' | 'cause'>;
+
 /** A child has its family's tools and begins with what it was spawned for. R23, R74 */
-function openChild(draft: Draft, opened: Omit<Opened, 'type'>, child: Childhood): void {
+function openChild(draft: Draft, opened: Opened, child: Childhood): void {
   const { parent, ancestors, spawnedBy, toolsets, events, instructions, baseUrls } = child;
   draft.emit({ type: 'ThreadOpened', ...opened, parent, ancestors, spawnedBy, ...(baseUrls && { baseUrls }) });
   draft.emit({ type: 'ToolsetsLoaded', toolsets, withheld: [] });
   for (const event of events)
-    draft.emit({
-      type: 'SubscriptionEventReceived',
-      ...event,
-      associative: false,
-      into: 'thread',
-      childId: null,
-    });
+    draft.emit({ type: 'SubscriptionEventReceived', ...event, associative: false, into: 'thread', childId: null });
   const messageId = `msg_${draft.thread.id.slice(draft.thread.id.indexOf('_') + 1)}`;
   if (instructions !== null) acceptMessages(draft, [{ messageId, content: [text(instructions)] }]);
   wake(draft);
 }
-
-type Opened = Extract<ThreadEvent, { readonly type: 'ThreadOpened' }>;
 
 export function refreshToolsets(draft: Draft, input: RefreshToolsetsRequest): void {
   if (draft.thread.toolServers.length === 0)

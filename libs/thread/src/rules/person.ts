@@ -10,20 +10,14 @@
 import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ChoiceAnswerFailure, LoginPrompt, ChoicePrompt } from '../input.ts';
-import { type Call, callOf, type Choice, isUnsent, own, waitsForPerson } from '../thread.ts';
+import { type Call, callOf, type Choice, own, waitsForPerson } from '../thread.ts';
 import { timeoutOf } from '../tools.ts';
-import { abandon, setTimer, settle } from './call.ts';
+import { abandon, sentCall, setTimer, settle } from './call.ts';
 import { wake } from './wake.ts';
 
-/** The call that this message is about, if it was sent to this server and has no outcome. R34 */
-function sentCall(draft: Draft, toolCallId: string, toolServer: string): Call | null {
-  const call = callOf(draft.thread, toolCallId);
-  return call !== undefined && call.toolServer === toolServer && !isUnsent(call) ? call : null;
-}
-
 export function takeLogin(draft: Draft, input: LoginPrompt): StableRefusal | void {
-  const call = sentCall(draft, input.toolCallId, input.toolServer);
-  if (call === null) return 'NOT_PENDING';
+  const call = sentCall(draft, input.toolCallId);
+  if (call?.toolServer !== input.toolServer) return 'NOT_PENDING';
   if (isOpen(call, 'login', input.question)) return recordRepetition(draft, call);
   replaceQuestion(draft, call);
   const { toolCallId } = call;
@@ -32,8 +26,8 @@ export function takeLogin(draft: Draft, input: LoginPrompt): StableRefusal | voi
 }
 
 export function takeUserChoice(draft: Draft, input: ChoicePrompt): StableRefusal | void {
-  const call = sentCall(draft, input.toolCallId, input.toolServer);
-  if (call === null) return 'NOT_PENDING';
+  const call = sentCall(draft, input.toolCallId);
+  if (call?.toolServer !== input.toolServer) return 'NOT_PENDING';
   if (isOpen(call, 'choice', input.question)) return recordRepetition(draft, call);
   replaceQuestion(draft, call);
   const { prompt, choices, answerTo, expiresAt } = input;

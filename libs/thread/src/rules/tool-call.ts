@@ -11,11 +11,11 @@ import { allowanceKey } from '../evolve/choice.ts';
 import { credentialRefreshFailed } from '../input.ts';
 import type { CallbackRejection, DispatchFailure, RequestedCall, TimerFiring, ToolResult } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import { blockingCalls, type Call, callOf, isUnsent, own, type Timer, waitsForPerson } from '../thread.ts';
+import { blockingCalls, type Call, callOf, own, type Timer, waitsForPerson } from '../thread.ts';
 import type { LoadedToolset } from '../toolset.ts';
 import { needsApproval, toolsetOf } from '../tools.ts';
 import { expireApproval, requestApproval } from './approval.ts';
-import { abandon, dispatch, end, setTimer, settle } from './call.ts';
+import { abandon, dispatch, end, notifyCancel, sentCall, setTimer, settle } from './call.ts';
 import { openQueuedChildren } from './child.ts';
 import { loadToolsets } from './opening.ts';
 import { expireQuestion, settleByTool, withdrawQuestion } from './person.ts';
@@ -78,14 +78,8 @@ function isLooping(draft: Draft, call: Call): boolean {
   return true;
 }
 
-/** A call that was sent and has no outcome yet, pending or detached; never one of another tool server. R34 */
-function awaited(draft: Draft, toolCallId: string): Call | null {
-  const call = callOf(draft.thread, toolCallId);
-  return call !== undefined && !isUnsent(call) ? call : null;
-}
-
 export function takeResult(draft: Draft, input: ToolResult): StableRefusal | void {
-  const call = awaited(draft, input.toolCallId);
+  const call = sentCall(draft, input.toolCallId);
   // RAP tool-result, Routing: unmatched results are discarded, never injected. R35
   if (call === null) return takeLateResult(draft, input);
   if (call.toolServer !== input.toolServer) return 'NOT_PENDING';
@@ -120,13 +114,8 @@ function subscribe(draft: Draft, call: Call, input: ToolResult): void {
 function takeLateResult(draft: Draft, { toolCallId, subscription }: ToolResult): StableRefusal | void {
   if (!subscription) return 'NOT_PENDING';
   draft.emit({ type: 'ToolCallLateResult', toolCallId, used: false });
-  if (own(draft.thread.subscriptions, toolCallId) !== undefined) return; // it is open here
-  draft.owe({
-    do: 'SendCancelNotices',
-    id: `cancel-late:${toolCallId}`,
-    toolCallId,
-    toolServers: draft.thread.toolServers,
-  });
+  const isOpenHere = own(draft.thread.subscriptions, toolCallId) !== undefined;
+  if (!isOpenHere) notifyCancel(draft, toolCallId, `cancel-late:${toolCallId}`);
 }
 
 /** Errors are ordinary results whose text starts with `Error: `. messages §2 */
@@ -139,7 +128,7 @@ function outcomeOf(content: Content): Outcome {
 
 /** R14, R56 */
 export function takeDispatchFailure(draft: Draft, input: DispatchFailure): StableRefusal | void {
-  const call = awaited(draft, input.toolCallId);
+  const call = sentCall(draft, input.toolCallId);
   if (call === null) return 'NOT_PENDING';
   withdrawQuestion(draft, call, 'dispatch failure');
   const { userId } = draft.thread;
@@ -153,7 +142,7 @@ export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Stabl
 
 /** An unacceptable callback is visible; one that tools would not send again settles the call. R33 */
 export function takeRejection(draft: Draft, input: CallbackRejection): StableRefusal | void {
-  const call = awaited(draft, input.toolCallId);
+  const call = sentCall(draft, input.toolCallId);
   if (call === null) return 'NOT_PENDING';
   const { toolCallId, reason, code } = input;
   draft.emit({ type: 'CallbackRejected', toolCallId, reason, code });
