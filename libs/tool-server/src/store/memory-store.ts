@@ -139,11 +139,7 @@ function subscriptionTable(journal: Journal): SubscriptionTable {
 }
 
 function eventTable(journal: Journal, subscriptions: SubscriptionTable): EventTable {
-  interface EventRow {
-    readonly subscription: string;
-    readonly event: string;
-    readonly at: number;
-  }
+  type EventRow = { readonly subscription: string; readonly event: string; readonly at: number };
   const keyIn = ({ subscription, event }: EventRow): string => keyOf(subscription, event);
   const rows = createMemoryTable<EventRow>(journal, keyIn, {});
   return {
@@ -161,11 +157,7 @@ function eventTable(journal: Journal, subscriptions: SubscriptionTable): EventTa
 }
 
 function threadTable(journal: Journal, subscriptions: SubscriptionTable): ThreadTable {
-  interface ThreadRow {
-    readonly thread: string;
-    readonly at: number;
-  }
-  const rows = createMemoryTable<ThreadRow>(journal, ({ thread }) => thread, {});
+  const rows = createMemoryTable<{ readonly thread: string; readonly at: number }>(journal, ({ thread }) => thread, {});
   return {
     seen: (thread, at) => rows.put({ thread, at }),
     delete: (thread) => void rows.delete(thread),
@@ -175,11 +167,7 @@ function threadTable(journal: Journal, subscriptions: SubscriptionTable): Thread
 }
 
 function memoryEntries(journal: Journal): MemoryEntries {
-  interface Entry {
-    readonly thread: string;
-    readonly name: string;
-    readonly sealed: Sealed;
-  }
+  type Entry = { readonly thread: string; readonly name: string; readonly sealed: Sealed };
   const rows = createMemoryTable<Entry, 'thread'>(journal, ({ thread, name }) => keyOf(thread, name), {
     thread: ({ thread }) => thread,
   });
@@ -198,10 +186,7 @@ function memoryEntries(journal: Journal): MemoryEntries {
 }
 
 function viewTable(journal: Journal): ViewTable {
-  interface View {
-    readonly thread: string;
-    readonly type: string;
-  }
+  type View = { readonly thread: string; readonly type: string };
   const rows = createMemoryTable<View, 'thread'>(journal, ({ thread, type }) => keyOf(thread, type), {
     thread: ({ thread }) => thread,
   });
@@ -215,11 +200,7 @@ function viewTable(journal: Journal): ViewTable {
 }
 
 function loginTable(journal: Journal): LoginTable {
-  interface Login {
-    readonly state: string;
-    readonly sealed: Sealed;
-    readonly expires: number;
-  }
+  type Login = { readonly state: string; readonly sealed: Sealed; readonly expires: number };
   const rows = createMemoryTable<Login>(journal, ({ state }) => state, {});
   return {
     add: (state, sealed, expires) => rows.put({ state, sealed, expires }),
@@ -235,11 +216,7 @@ function loginTable(journal: Journal): LoginTable {
 }
 
 function tokenTable(journal: Journal): TokenTable {
-  interface Token {
-    readonly key: string;
-    readonly sealed: Sealed;
-  }
-  const rows = createMemoryTable<Token>(journal, ({ key }) => key, {});
+  const rows = createMemoryTable<{ readonly key: string; readonly sealed: Sealed }>(journal, ({ key }) => key, {});
   return {
     get: (provider, owner) => rows.get(keyOf(provider, owner))?.sealed,
     set: (provider, owner, sealed) => rows.put({ key: keyOf(provider, owner), sealed }),
