@@ -35,7 +35,7 @@ export function decide(thread: Thread, input: ThreadInput, moment: Moment): Deci
   return draft.decided();
 }
 
-/** Records what follows from the input, or returns why nothing does. A rule that returns nothing never refuses. (1, 2) */
+/** Records what follows from the input, or returns why nothing does. Rules that return `void` never refuse. (1, 2) */
 function decideByKind(draft: Draft, input: ThreadInput): StableRefusal | void {
   const { thread } = draft;
   if (thread.status === 'unopened' && input.kind !== 'ThreadOpening') return 'NOT_OPEN';

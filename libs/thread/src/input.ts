@@ -297,7 +297,7 @@ interface Prompt<Kind extends string> extends Input<Kind> {
   readonly toolServer: string;
   /** Hash of the question; null when the sender's message id distinguishes repetitions. (person Q3) */
   readonly question: string | null;
-  /** Milliseconds since the epoch. The sealed URL of a login is kept no longer; of a choice the default is taken then. */
+  /** Milliseconds since the epoch; then the sealed URL of a login is gone, and the default of a choice is taken. */
   readonly expiresAt: number;
 }
 
