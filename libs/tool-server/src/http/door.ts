@@ -13,7 +13,7 @@ import { parseCancelToolCall, parseCloseThread, parseInvocation, type ToolInvoca
 import type { Authentication } from './authentication.ts';
 import { addressWithin, postedCall, type PostedCall } from '../call/call-address.ts';
 import { splitCallbackUrl } from '../outbox/callback-delivery.ts';
-import { choicePath } from '../ask/choices.ts';
+import { choicePath, type Choices } from '../ask/choices.ts';
 import type { DoorRequest, DoorResponse } from './exchange.ts';
 import { handoverPath } from '../outbox/handover.ts';
 import { manifestPath } from '../define/manifest.ts';
@@ -49,8 +49,7 @@ export interface DoorParts {
   readonly take: (posted: PostedCall) => () => Promise<void>;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
-  readonly isAsked: (path: string) => boolean;
-  readonly answerChoice: (path: string, json: unknown) => number;
+  readonly choices: Choices;
   readonly login: (query: URLSearchParams) => Promise<RouteAnswer>;
   readonly migration: { readonly hook: MigrateHook; readonly migrateMsMax: number } | null;
   /** Accepts a piece of a family that moves here; null where no handover is configured. */
@@ -106,10 +105,10 @@ async function answerBody(
 
 async function takePost(parts: DoorParts, request: DoorRequest, response: DoorResponse, path: string): Promise<void> {
   if (path.startsWith(choicePath)) {
-    if (!parts.isAsked(path)) return send(response, { status: 404 }); // (F5)
+    if (!parts.choices.isAsked(path)) return send(response, { status: 404 }); // (F5)
     return answerBody(parts, request, response, (body) => {
       const json = checkJson(textOf(body) ?? '');
-      return { status: parts.answerChoice(path, json.ok ? json.value : null) }; // the path is the credential
+      return { status: parts.choices.answer(path, json.ok ? json.value : null) }; // the path is the credential
     });
   }
   if (path === handoverPath && parts.handOver !== null) {
