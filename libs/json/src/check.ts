@@ -15,8 +15,7 @@
  */
 import { jsonDepthMax, jsonValuesMax } from './limits.ts';
 import { scanningJson } from './scan.ts';
-import { pointerTo } from './pointer.ts';
-import type { Problem } from './pointer.ts';
+import { pointerTo, type Problem } from './pointer.ts';
 import { readingJson, type JsonRead } from './read.ts';
 import { resultOf, type Steps } from './steps.ts';
 

@@ -1,12 +1,14 @@
+import { resultOf } from '@dormouse/json';
 import { describe, expect, it } from 'vitest';
 import oauth from '../fixtures/oauth.json' with { type: 'json' };
 import subscriptionEvent from '../fixtures/subscription-event.json' with { type: 'json' };
 import toolResult from '../fixtures/tool-result.json' with { type: 'json' };
 import userChoice from '../fixtures/user-choice.json' with { type: 'json' };
 import viewUpdate from '../fixtures/view-update.json' with { type: 'json' };
-import { encodeCallback, parseCallback, readCallback } from './callback.ts';
+import { encodeCallback, parseCallback, readingCallback } from './callback.ts';
 import { choicesMax, contentItemsMax, idCharactersMax, promptBytesMax, textBytesMax } from './limits.ts';
 
+const readCallback = (text: string) => resultOf(readingCallback(text));
 const fixtures = { toolResult, subscriptionEvent, oauth, userChoice, viewUpdate };
 
 describe.each(Object.entries(fixtures))('%s', (_, { valid, invalid }) => {

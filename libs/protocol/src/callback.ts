@@ -9,12 +9,10 @@
  * 4. A runtime accepts only ids of its own making, which are bounded; a tool server repeats the ids of any runtime.
  * 5. A refusal names every defect of the message by its pointer on the wire, and the type if it could be read.
  */
-import { type Steps, checkingJson, isJsonObject, rawMember, resultOf } from '@dormouse/json';
-import type { JsonProblem, Problem } from '@dormouse/json';
+import { checkingJson, isJsonObject, type JsonProblem, type Problem, rawMember, type Steps } from '@dormouse/json';
 import { z } from 'zod';
 import { choiceBytesMax, choicesMax, promptBytesMax, textBytesMax } from './limits.ts';
-import { createCodec } from './codec.ts';
-import type { InCode } from './codec.ts';
+import { createCodec, type InCode } from './codec.ts';
 import { contentField, displayField } from './content.ts';
 import { foreignIdField, idField, isTooLarge, membersOf, opaqueObjectField, textField, urlField } from './field.ts';
 import { describeIssue, problemsOf } from './problem.ts';
@@ -108,7 +106,7 @@ export const callbackSchemas = inbound;
 const fields = new Map(Object.entries(inbound).map(([type, { shape }]) => [type, Object.keys(shape)]));
 
 /** `type` of a callback, as on the wire. */
-export type CallbackType = keyof Schemas;
+type CallbackType = keyof Schemas;
 
 type OfSchema<Schema extends z.ZodType> = InCode<z.infer<Schema>, 'content' | 'display_as'>;
 
@@ -117,16 +115,16 @@ export type ToolResult = OfSchema<Schemas['tool_result']>;
 /** Something happened that call `toolCallId` subscribed to: `{toolCallId, text, associative, final, eventId?}`. */
 export type SubscriptionEvent = OfSchema<Schemas['subscription_event']>;
 /** Call `id` waits until a person has visited `authUrl`, which is a secret and never stored in a log. */
-export type OAuthRequest = OfSchema<Schemas['oauth']>;
+type OAuthRequest = OfSchema<Schemas['oauth']>;
 /** Call `id` waits for a person to pick one of `choices`; the index goes to `responseUrl`. `default` is an index. */
-export type UserChoice = OfSchema<Schemas['user_choice']>;
+type UserChoice = OfSchema<Schemas['user_choice']>;
 /** The state of view `viewType`, an opaque object. `{}` clears the view. */
 export type ViewUpdate = OfSchema<Schemas['view_update']>;
 /** Any callback. `groupId?` is common to all. */
 export type Callback = ToolResult | SubscriptionEvent | OAuthRequest | UserChoice | ViewUpdate;
 
 /** Why a callback was refused. `type` is there if it could be read and is known. */
-export interface CallbackRefusal {
+interface CallbackRefusal {
   readonly ok: false;
   /** `BODY_TOO_LARGE`: a text is over its limit (413). `INVALID_BODY`: any other defect of a readable body (422). */
   readonly code: 'INVALID_BODY' | 'BODY_TOO_LARGE';
@@ -134,10 +132,9 @@ export interface CallbackRefusal {
   readonly problems: readonly Problem[];
 }
 
-/** Result of `parseCallback`. */
-export type CallbackParse = { readonly ok: true; readonly callback: Callback } | CallbackRefusal;
+type CallbackParse = { readonly ok: true; readonly callback: Callback } | CallbackRefusal;
 
-/** Result of `readCallback`; `rawContent` is the text of a view's content, character for character. */
+/** Result of `readingCallback`; `rawContent` is the text of a view's content, character for character. */
 export type CallbackReading =
   | { readonly ok: true; readonly callback: Callback; readonly rawContent?: string }
   | CallbackRefusal
@@ -160,9 +157,6 @@ function parse(schemas: Schemas, json: unknown): CallbackParse {
 }
 
 /** Reads one callback from the text of a request: `checkJson`, then `parseCallback`, the same verdict everywhere. */
-export const readCallback = (text: string): CallbackReading => resultOf(readingCallback(text));
-
-/** The same, step by step. */
 export function* readingCallback(text: string): Steps<CallbackReading> {
   const reading = yield* checkingJson(text);
   if (!reading.ok) return { ok: false, code: reading.problem.code, problems: [reading.problem] };

@@ -4,11 +4,10 @@
  *
  * 1. An answer is sent for one question only and never kept for another. RAP user-choice, Security. R94
  */
-import type { Problem } from '@dormouse/json';
 import { z } from 'zod';
 import { choicesMax } from './limits.ts';
 import { foreignIdField, idField } from './field.ts';
-import { describeIssue, problemsOf } from './problem.ts';
+import { describeIssue, type Refusal, refusalOf } from './problem.ts';
 
 /** RAP user-choice, Response Fields: the id of the call, the index of the option. R91 */
 export const choiceAnswerSchema = z.strictObject({
@@ -30,12 +29,8 @@ export function encodeChoiceAnswer(answer: ChoiceAnswer): ChoiceAnswer {
   return choiceAnswerSchema.parse(answer);
 }
 
-/** Result of `parseChoiceAnswer`. */
-export type ChoiceAnswerParse =
-  { readonly ok: true; readonly answer: ChoiceAnswer } | { readonly ok: false; readonly problems: readonly Problem[] };
-
 /** Parses an answer as a tool server receives it; unknown fields are ignored. */
-export function parseChoiceAnswer(json: unknown): ChoiceAnswerParse {
+export function parseChoiceAnswer(json: unknown): { readonly ok: true; readonly answer: ChoiceAnswer } | Refusal {
   const parsed = inboundSchema.safeParse(json, { error: describeIssue });
-  return parsed.success ? { ok: true, answer: parsed.data } : { ok: false, problems: problemsOf(parsed.error) };
+  return parsed.success ? { ok: true, answer: parsed.data } : refusalOf(parsed.error);
 }

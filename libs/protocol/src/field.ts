@@ -2,8 +2,7 @@
  * Owns: the kinds of field that several messages have, with their limits.
  * Not here: which message has which field.
  */
-import { isJsonObject } from '@dormouse/json';
-import type { JsonObject } from '@dormouse/json';
+import { isJsonObject, type JsonObject } from '@dormouse/json';
 import { z } from 'zod';
 import { fitsBytes, idCharactersMax, urlCharactersMax } from './limits.ts';
 

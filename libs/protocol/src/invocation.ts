@@ -8,13 +8,11 @@
  * 3. `arguments` are passed on by identity; nothing in them is renamed.
  */
 import { isJsonObject } from '@dormouse/json';
-import type { Problem } from '@dormouse/json';
 import { z } from 'zod';
 import { idCharactersMax, threadAncestorsMax } from './limits.ts';
-import { createCodec } from './codec.ts';
-import type { InCode } from './codec.ts';
+import { createCodec, type InCode } from './codec.ts';
 import { foreignIdField, idField, opaqueObjectField, urlField, withoutNulls } from './field.ts';
-import { describeIssue, problemsOf } from './problem.ts';
+import { describeIssue, type Refusal, refusalOf } from './problem.ts';
 import { toolNameField } from './tool-name.ts';
 
 const codec = createCodec(['arguments']);
@@ -47,8 +45,7 @@ const inboundSchema = z.object({
   toolset_version: z.string().optional(),
 });
 
-/** The JSON body of an invocation. */
-export type WireToolInvocation = z.infer<typeof toolInvocationSchema>;
+type WireToolInvocation = z.infer<typeof toolInvocationSchema>;
 /**
  * One call of a tool: `{operation, arguments, id, callId?, callbackUrl, groupId, threadAncestors?, userId?,
  * toolsetVersion?}`. RAP invocation, Fields.
@@ -60,15 +57,8 @@ export function encodeInvocation(invocation: ToolInvocation): WireToolInvocation
   return toolInvocationSchema.parse(codec.toWire(invocation));
 }
 
-/** Result of `parseInvocation`. */
-export type InvocationParse =
-  | { readonly ok: true; readonly invocation: ToolInvocation }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
 /** Parses an invocation as a tool server receives it; `null` means absent, unknown fields are ignored. T9 */
-export function parseInvocation(json: unknown): InvocationParse {
+export function parseInvocation(json: unknown): { readonly ok: true; readonly invocation: ToolInvocation } | Refusal {
   const parsed = inboundSchema.safeParse(isJsonObject(json) ? withoutNulls(json) : json, { error: describeIssue });
-  return parsed.success
-    ? { ok: true, invocation: codec.toCode(parsed.data) }
-    : { ok: false, problems: problemsOf(parsed.error) };
+  return parsed.success ? { ok: true, invocation: codec.toCode(parsed.data) } : refusalOf(parsed.error);
 }

@@ -15,14 +15,13 @@
  *    in `exclusiveMinimum`, `exclusiveMaximum` (draft-04, OpenAPI 3.0) or `required` (draft-03), and a repeated name
  *    or value, which is harmless and takes the square of a list's length to find.
  */
-import { isJsonObject } from '@dormouse/json';
-import type { JsonObject } from '@dormouse/json';
+import { isJsonObject, type JsonObject } from '@dormouse/json';
 import { judge as draft07 } from './generated/draft-07.ts';
 import { judge as draft2019 } from './generated/draft-2019-09.ts';
 import { judge as draft2020 } from './generated/draft-2020-12.ts';
 import type { MetaSchemaJudge } from './meta-schema-judge.ts';
 
-export interface SchemaDefect {
+interface SchemaDefect {
   readonly path: Path;
   readonly detail: string;
 }

@@ -6,12 +6,10 @@
  * 2. Inbound, for tool servers, is loose: unknown fields are ignored. Ids are opaque, whatever their
  *    length, and stay untrusted; never use one as a path. T39
  */
-import type { Problem } from '@dormouse/json';
 import { z } from 'zod';
-import { createCodec } from './codec.ts';
-import type { InCode } from './codec.ts';
+import { createCodec, type InCode } from './codec.ts';
 import { foreignIdField, idField, urlField } from './field.ts';
-import { describeIssue, problemsOf } from './problem.ts';
+import { describeIssue, type Refusal, refusalOf } from './problem.ts';
 
 const codec = createCodec([]);
 
@@ -30,9 +28,9 @@ const inbound = {
 };
 
 /** Thread `threadId` will not call again. */
-export type CloseThread = InCode<z.infer<typeof closeThreadSchema>>;
+type CloseThread = InCode<z.infer<typeof closeThreadSchema>>;
 /** Thread `threadId` no longer waits for call `toolCallId`. */
-export type CancelToolCall = InCode<z.infer<typeof cancelToolCallSchema>>;
+type CancelToolCall = InCode<z.infer<typeof cancelToolCallSchema>>;
 /** Family `sessionId` (its root thread) moves; the server at `destinationUrl` takes over. */
 export type Migrate = InCode<z.infer<typeof migrateSchema>>;
 
@@ -51,9 +49,7 @@ export function encodeMigrate(notice: Migrate): z.infer<typeof migrateSchema> {
   return migrateSchema.parse(codec.toWire(notice));
 }
 
-/** Result of parsing a notice. */
-export type NoticeParse<Notice> =
-  { readonly ok: true; readonly notice: Notice } | { readonly ok: false; readonly problems: readonly Problem[] };
+type NoticeParse<Notice> = { readonly ok: true; readonly notice: Notice } | Refusal;
 
 /** Parses the body of `/close_thread` as a tool server receives it. */
 export function parseCloseThread(json: unknown): NoticeParse<CloseThread> {
@@ -75,7 +71,5 @@ function parse<Shape extends z.ZodRawShape>(
   json: unknown,
 ): NoticeParse<InCode<z.infer<z.ZodObject<Shape>>>> {
   const parsed = schema.safeParse(json, { error: describeIssue });
-  return parsed.success
-    ? { ok: true, notice: codec.toCode(parsed.data) }
-    : { ok: false, problems: problemsOf(parsed.error) };
+  return parsed.success ? { ok: true, notice: codec.toCode(parsed.data) } : refusalOf(parsed.error);
 }

@@ -10,6 +10,14 @@ import { type Problem, pointerTo } from '@dormouse/json';
 import type { z } from 'zod';
 import { problemsMax } from './limits.ts';
 
+/** A message that breaks its schema, with every problem: at least one. */
+export interface Refusal {
+  readonly ok: false;
+  readonly problems: readonly Problem[];
+}
+
+export const refusalOf = (error: z.ZodError): Refusal => ({ ok: false, problems: problemsOf(error) });
+
 /** Turns the issues of a failed parse into problems, one per defect, paths behind `prefix`; at most `problemsMax`. */
 export function problemsOf(error: z.ZodError, prefix: readonly PropertyKey[] = []): Problem[] {
   return error.issues.slice(0, problemsMax).flatMap((issue) => {

@@ -13,7 +13,7 @@ export const toolNameField = z
   .regex(/^[A-Za-z0-9_-]*$/);
 
 /** The tools that the runtime itself offers to a model. */
-export const builtInToolNames = [
+export const builtInToolNames: readonly string[] = [
   'cancel_subscription',
   'spawn_thread',
   'report_to_parent',
@@ -22,15 +22,9 @@ export const builtInToolNames = [
   'set_title',
   'sleep',
   'sleep_until',
-] as const;
+];
 
-/** One of the tools that the runtime itself offers. */
-export type BuiltInToolName = (typeof builtInToolNames)[number];
-
-/** Whether `name` is one of the runtime's own. */
-export function isBuiltInToolName(name: string): name is BuiltInToolName {
-  return (builtInToolNames as readonly string[]).includes(name);
-}
+export const isBuiltInToolName = (name: string): boolean => builtInToolNames.includes(name);
 
 /** The name under which a model may see an injected event; no real tool may have it. RAP subscription-events. R72 */
 export const injectedEventToolName = 'receive_event__injected';

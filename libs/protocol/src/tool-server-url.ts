@@ -12,11 +12,8 @@ const paths = {
   migrate: '/migrate',
 } as const;
 
-/** The fixed paths below a base URL. */
-export type ToolServerPath = keyof typeof paths;
-
 /** URL of `path` below `baseUrl` (no query, no fragment), which may end in a slash or not. */
-export function toolServerUrl(baseUrl: string, path: ToolServerPath): string {
+export function toolServerUrl(baseUrl: string, path: keyof typeof paths): string {
   let end = baseUrl.length;
   while (baseUrl[end - 1] === '/') end--;
   return baseUrl.slice(0, end) + paths[path];

@@ -16,7 +16,7 @@ import { annotationsMax, fitsBytes, idCharactersMax, nameCharactersMax } from '.
 import { problemsMax, schemaBytesMax, schemaDepthMax, toolsMax } from './limits.ts';
 import { membersOf, opaqueObjectField, urlField, withoutNulls } from './field.ts';
 import { schemaDefects } from './json-schema.ts';
-import { describeIssue, problemsOf } from './problem.ts';
+import { describeIssue, problemsOf, type Refusal } from './problem.ts';
 import { injectedEventToolName, toolNameField } from './tool-name.ts';
 
 const annotationsSchema = z.looseObject({
@@ -106,9 +106,7 @@ export interface Toolset {
   readonly toolsetVersion?: string;
 }
 
-/** A valid toolset, or every problem of the manifest (at least one). */
-export type ToolsetParse =
-  { readonly ok: true; readonly toolset: Toolset } | { readonly ok: false; readonly problems: readonly Problem[] };
+type ToolsetParse = { readonly ok: true; readonly toolset: Toolset } | Refusal;
 
 /** Parses a manifest from a JSON value. Never throws. RAP toolsets, Validation. R18 R19 R22 */
 export const parseToolset = (json: unknown): ToolsetParse => resultOf(parsingToolset(json));

@@ -5,7 +5,7 @@
 //   1. A client's input is always committed, accepted or refused; also in a closed thread. (V3, input N2)
 //   2. Any other input may be refused without a commit, and only for a reason that no later state can lift.
 //   3. The decision depends on thread, input and moment alone; a refusal depends on the thread alone.
-import type { Decision } from './decision.ts';
+import type { Decision, StableRefusal } from './decision.ts';
 import { Draft } from './draft.ts';
 import type { Cause } from './event.ts';
 import type { ClientInput, ThreadInput } from './input.ts';
@@ -29,15 +29,16 @@ import { unknownKind } from './unreachable.ts';
 
 export function decide(thread: Thread, input: ThreadInput, moment: Moment): Decision {
   const draft = new Draft(thread, causeOf(input), moment);
-  const decision = decideByKind(draft, input);
-  if (!decision.committed) return decision;
+  const refusal = decideByKind(draft, input);
+  if (refusal !== undefined) return { committed: false, refusal };
   closeWhenDone(draft); // a child may have waited for this only
   return draft.decided();
 }
 
-function decideByKind(draft: Draft, input: ThreadInput): Decision {
+/** Records what follows from the input, or returns why nothing does. Rules that return `void` never refuse. (1, 2) */
+function decideByKind(draft: Draft, input: ThreadInput): StableRefusal | void {
   const { thread } = draft;
-  if (thread.status === 'unopened' && input.kind !== 'ThreadOpening') return { committed: false, refusal: 'NOT_OPEN' };
+  if (thread.status === 'unopened' && input.kind !== 'ThreadOpening') return 'NOT_OPEN';
   if (input.kind === 'ContentErasure') return eraseContent(draft, input);
   if (thread.status === 'closed') return decideClosed(draft, input);
   switch (input.kind) {
@@ -104,10 +105,10 @@ function decideByKind(draft: Draft, input: ThreadInput): Decision {
   }
 }
 
-function decideClosed(draft: Draft, input: ThreadInput): Decision {
+function decideClosed(draft: Draft, input: ThreadInput): StableRefusal | void {
   if (input.kind === 'UserMessage') return refuse(draft, input, 'THREAD_CLOSED', 'the thread is closed');
   if (isRequest(input)) return refuseRequest(draft, input, 'THREAD_CLOSED', 'the thread is closed');
-  return { committed: false, refusal: input.kind === 'ThreadOpening' ? 'ALREADY_OPEN' : 'CLOSED' };
+  return input.kind === 'ThreadOpening' ? 'ALREADY_OPEN' : 'CLOSED';
 }
 
 const isRequest = (input: ThreadInput): input is Exclude<ClientInput, { readonly kind: 'UserMessage' }> =>

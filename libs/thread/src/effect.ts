@@ -9,29 +9,29 @@ import type { ThreadOpening } from './input.ts';
 
 export type Delivery = 'at_least_once' | 'at_most_once';
 
+interface Effect<Do extends string> {
+  readonly do: Do;
+  /** (F1) */
+  readonly id: string;
+}
+
 /** Tool servers that were migrated, by name: this base URL replaces the one of the registration. */
 export interface Addressed {
   readonly baseUrls?: Readonly<Record<string, string>>;
 }
 
-export interface LoadToolsets extends Addressed {
-  readonly do: 'LoadToolsets';
-  readonly id: string;
+export interface LoadToolsets extends Effect<'LoadToolsets'>, Addressed {
   readonly loadId: string;
   readonly toolServers: readonly string[];
   /** A call was answered 409: a manifest that the runtime read because of it is new enough. */
   readonly afterChange?: true;
 }
 
-export interface RequestCompletion {
-  readonly do: 'RequestCompletion';
-  readonly id: string;
+export interface RequestCompletion extends Effect<'RequestCompletion'> {
   readonly completionId: string;
 }
 
-export interface InvokeTool extends Addressed {
-  readonly do: 'InvokeTool';
-  readonly id: string;
+export interface InvokeTool extends Effect<'InvokeTool'>, Addressed {
   readonly toolCallId: string;
   readonly toolServer: string;
   /** The manifest the call was decided on: its endpoint and version are used, whatever is current. */
@@ -48,65 +48,49 @@ export interface InvokeTool extends Addressed {
 }
 
 /** The call was settled before it may have been sent: a dispatch that has not begun must not begin. (V7) */
-export interface WithdrawCall {
-  readonly do: 'WithdrawCall';
-  readonly id: string;
+export interface WithdrawCall extends Effect<'WithdrawCall'> {
   readonly toolCallId: string;
 }
 
 /** One `/cancel_tool_call` to each of these servers, single shot. R64–R67 */
-export interface SendCancelNotices extends Addressed {
-  readonly do: 'SendCancelNotices';
-  readonly id: string;
+export interface SendCancelNotices extends Effect<'SendCancelNotices'>, Addressed {
   readonly toolCallId: string;
   readonly toolServers: readonly string[];
 }
 
 /** One `/close_thread` to each of these servers, single shot. R59–R62 */
-export interface SendCloseNotices extends Addressed {
-  readonly do: 'SendCloseNotices';
-  readonly id: string;
+export interface SendCloseNotices extends Effect<'SendCloseNotices'>, Addressed {
   readonly toolServers: readonly string[];
 }
 
-export interface SetTimer {
-  readonly do: 'SetTimer';
-  readonly id: string;
+export interface SetTimer extends Effect<'SetTimer'> {
   readonly timerId: string;
   /** Milliseconds since the epoch. */
   readonly due: number;
 }
 
 /** Opens a child thread: its row and its first input. */
-export interface SpawnChild {
-  readonly do: 'SpawnChild';
-  readonly id: string;
+export interface SpawnChild extends Effect<'SpawnChild'> {
   readonly childId: string;
   readonly family: string;
   readonly opening: ThreadOpening;
 }
 
 /** Becomes an input of the parent, under this effect's id. */
-export interface ReportToParent {
-  readonly do: 'ReportToParent';
-  readonly id: string;
+export interface ReportToParent extends Effect<'ReportToParent'> {
   readonly parentId: string;
   readonly report: Content;
   readonly closed: boolean;
 }
 
 /** Becomes an input of the child, under this effect's id. */
-export interface SendToChild {
-  readonly do: 'SendToChild';
-  readonly id: string;
+export interface SendToChild extends Effect<'SendToChild'> {
   readonly childId: string;
   readonly content: Content;
 }
 
 /** One `{id, selected}` to the tool's response URL, at least once. R91 */
-export interface AnswerChoice extends Addressed {
-  readonly do: 'AnswerChoice';
-  readonly id: string;
+export interface AnswerChoice extends Effect<'AnswerChoice'>, Addressed {
   readonly choiceId: string;
   readonly toolCallId: string;
   readonly toolServer: string;
@@ -116,9 +100,7 @@ export interface AnswerChoice extends Addressed {
 }
 
 /** The login is over: its sealed URL is deleted. R88 */
-export interface ForgetLogin {
-  readonly do: 'ForgetLogin';
-  readonly id: string;
+export interface ForgetLogin extends Effect<'ForgetLogin'> {
   readonly toolCallId: string;
 }
 
@@ -154,9 +136,7 @@ export interface AskedQuestion {
 }
 
 /** Questions that began or ended: the rows of the inbox over all threads. The later position of a question wins. */
-export interface ListQuestions {
-  readonly do: 'ListQuestions';
-  readonly id: string;
+export interface ListQuestions extends Effect<'ListQuestions'> {
   /** The root of the family. */
   readonly family: string;
   /** Root → parent; empty for a root thread. */
@@ -166,9 +146,7 @@ export interface ListQuestions {
 }
 
 /** Asks tool servers to move their state of a family; the outcome comes back as an input. R101 */
-export interface MigrateToolServers extends Addressed {
-  readonly do: 'MigrateToolServers';
-  readonly id: string;
+export interface MigrateToolServers extends Effect<'MigrateToolServers'>, Addressed {
   readonly migrationId: string;
   /** The family’s root thread. */
   readonly session: string;

@@ -7,10 +7,10 @@ import type { Content, DisplaySegment } from './content.ts';
 import type {
   AgentReference,
   ApprovalDecision,
+  ArrivedMessage,
   ErasedScope,
   FinishReason,
-  MessageSchedule,
-  MessageSource,
+  ReceivedEvent,
   Schedule,
   SpawnedBy,
   ThreadPosition,
@@ -272,22 +272,6 @@ export type ThreadEvent =
       /** The id of the erasure, by which its certificate is found; null where the event alone does not know. */
       readonly certificate: string | null;
     };
-
-interface ArrivedMessage {
-  readonly messageId: string;
-  readonly content: Content;
-  /** Absent for a message that a client has sent. */
-  readonly source?: MessageSource;
-  readonly schedule?: MessageSchedule;
-}
-
-interface ReceivedEvent {
-  readonly toolCallId: string;
-  readonly eventId: string | null;
-  readonly content: Content;
-  readonly associative: boolean;
-  readonly final: boolean;
-}
 
 export type CauseKind =
   | 'message'

@@ -2,7 +2,7 @@
 // Each noun has a file in evolve/.
 import type { RecordedEvent } from './event.ts';
 import { threadLimits } from './policy.ts';
-import { type Choice, dayOf, queuedMessage, type Thread, tokensOn, unopenedThread } from './thread.ts';
+import { arrivedMessage, type Choice, dayOf, own, type Thread, tokensOn, unopenedThread, without } from './thread.ts';
 import { newCall, rejectCallback, withCall, withoutCall } from './evolve/call.ts';
 import { changeCall } from './evolve/changed-call.ts';
 import { assignChoice, countApproval, settleChoice } from './evolve/choice.ts';
@@ -37,20 +37,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     case 'ThreadOpened': {
       const { agent, model, toolServers, policies, limits, userId, title } = event;
       const { parent = null, ancestors = [], spawnedBy = null, baseUrls = {} } = event;
-      const opened = {
-        agent,
-        model,
-        toolServers,
-        policies,
-        limits,
-        userId,
-        title,
-        parent,
-        ancestors,
-        spawnedBy,
-        baseUrls,
-      };
-      return { ...thread, status: 'open', openedAt: at, ...opened };
+      const opened = { agent, model, toolServers, policies, limits, userId, title };
+      return { ...thread, status: 'open', openedAt: at, ...opened, parent, ancestors, spawnedBy, baseUrls };
     }
     case 'ToolsetsRequested':
       return { ...thread, loading: event.loadId };
@@ -86,7 +74,7 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
         repeated: { key: '', times: 0 },
       };
     case 'MessageQueued':
-      return { ...thread, queue: [...thread.queue, queuedMessage(event)] };
+      return { ...thread, queue: [...thread.queue, arrivedMessage(event)] };
     case 'MessageRefused':
       return { ...thread, queue: thread.queue.filter((message) => message.messageId !== event.messageId) };
     case 'RequestRefused':
@@ -158,10 +146,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
     }
     case 'SubscriptionEventReceived':
       return receiveEvent(thread, event, at);
-    case 'SubscriptionClosed': {
-      const { [event.toolCallId]: _closed, ...subscriptions } = thread.subscriptions;
-      return { ...thread, subscriptions };
-    }
+    case 'SubscriptionClosed':
+      return { ...thread, subscriptions: without(thread.subscriptions, event.toolCallId) };
     case 'ChildSpawned': {
       const { childId, reason } = event;
       const taken = thread.queuedEvents.filter((queued) => queued.toolCallId === event.toolCallId);
@@ -173,8 +159,8 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       };
     }
     case 'ChildReported': {
-      const { [event.childId]: _closed, ...children } = thread.children;
-      return arrivedFromFamily(event.closed ? { ...thread, children } : thread, event.turnId, at);
+      const children = event.closed ? without(thread.children, event.childId) : thread.children;
+      return arrivedFromFamily({ ...thread, children }, event.turnId, at);
     }
     case 'ExternalEventReceived':
       return event.childId === null ? arrived(thread, event.turnId, at) : thread;
@@ -244,10 +230,9 @@ function applyEvent(thread: Thread, event: RecordedEvent, at: number): Thread {
       return { ...thread, schedules: { ...thread.schedules, [event.scheduleId]: schedule } };
     }
     case 'ScheduleRemoved': {
-      const { [event.scheduleId]: removed, ...schedules } = thread.schedules;
-      const without = { ...thread, schedules };
-      const timerId = removed?.timerId ?? null;
-      return timerId === null ? without : withoutTimer(without, timerId);
+      const rest = { ...thread, schedules: without(thread.schedules, event.scheduleId) };
+      const timerId = own(thread.schedules, event.scheduleId)?.timerId ?? null;
+      return timerId === null ? rest : withoutTimer(rest, timerId);
     }
     case 'ScheduleCame':
       return event.skipped ? thread : arrived(thread, event.turnId, at);

@@ -9,6 +9,17 @@ import type { Content, DisplaySegment } from './content.ts';
 import type { Limits, Policies } from './policy.ts';
 import type { LoadedToolset, RejectedToolset, WithheldTool } from './toolset.ts';
 
+/** `id` is the dedup key. (N1) */
+interface Input<Kind extends string> {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+/** (N2) */
+interface ClientRequest<Kind extends string> extends Input<Kind> {
+  readonly requestId: string;
+}
+
 export interface AgentReference {
   readonly name: string;
   readonly version: number;
@@ -60,9 +71,12 @@ export interface ArrivedEvent {
   readonly final: boolean;
 }
 
-export interface ThreadOpening {
-  readonly kind: 'ThreadOpening';
-  readonly id: string;
+export interface ReceivedEvent extends ArrivedEvent {
+  /** True: into this thread; false: into a child of its own. R73, R74 */
+  readonly associative: boolean;
+}
+
+export interface ThreadOpening extends Input<'ThreadOpening'> {
   readonly agent: OpeningAgent;
   readonly userId: string | null;
   readonly title: string | null;
@@ -75,9 +89,7 @@ export interface ThreadOpening {
   readonly link?: string;
 }
 
-export interface UserMessage {
-  readonly kind: 'UserMessage';
-  readonly id: string;
+export interface ArrivedMessage {
   readonly messageId: string;
   readonly content: Content;
   /** Absent for a message that a client has sent. */
@@ -85,6 +97,8 @@ export interface UserMessage {
   /** Absent for a message that no schedule of the tenant has sent. */
   readonly schedule?: MessageSchedule;
 }
+
+export interface UserMessage extends Input<'UserMessage'>, ArrivedMessage {}
 
 /** A schedule of the tenant, and for which of its times the message is. */
 export interface MessageSchedule {
@@ -103,95 +117,58 @@ export interface MessageSource {
   readonly deliveryId: string;
 }
 
-export interface InterruptRequest {
-  readonly kind: 'InterruptRequest';
-  readonly id: string;
-  readonly requestId: string;
+export interface InterruptRequest extends ClientRequest<'InterruptRequest'> {
   readonly includeHuman: boolean;
 }
 
-export interface RetryRequest {
-  readonly kind: 'RetryRequest';
-  readonly id: string;
-  readonly requestId: string;
-}
+export type RetryRequest = ClientRequest<'RetryRequest'>;
 
-export interface CloseRequest {
-  readonly kind: 'CloseRequest';
-  readonly id: string;
-  readonly requestId: string;
-}
+export type CloseRequest = ClientRequest<'CloseRequest'>;
 
 /** What an erasure was asked for; `event`: a single event whose own content is gone. */
 export type ErasedScope = 'thread' | 'family' | 'user' | 'inherited' | 'event';
 
 /** The contents of this closed thread go, or those that it inherits. */
-export interface ContentErasure {
-  readonly kind: 'ContentErasure';
-  readonly id: string;
+export interface ContentErasure extends Input<'ContentErasure'> {
   readonly scope: Exclude<ErasedScope, 'event'>;
   /** The id of the erasure. */
   readonly certificate: string;
 }
 
-export interface CancelCallRequest {
-  readonly kind: 'CancelCallRequest';
-  readonly id: string;
-  readonly requestId: string;
+export interface CancelCallRequest extends ClientRequest<'CancelCallRequest'> {
   readonly toolCallId: string;
 }
 
 /** The thread has rested for as long as its tenant keeps threads: it is closed, if it still rests. */
-export interface RetentionEnd {
-  readonly kind: 'RetentionEnd';
-  readonly id: string;
+export interface RetentionEnd extends Input<'RetentionEnd'> {
   /** Milliseconds since the epoch: a thread with an event of this time or later does not rest. */
   readonly restingSince: number;
 }
 
 /** Fetch the manifests of the thread's tool servers again. */
-export interface RefreshToolsetsRequest {
-  readonly kind: 'RefreshToolsetsRequest';
-  readonly id: string;
-  readonly requestId: string;
-}
+export type RefreshToolsetsRequest = ClientRequest<'RefreshToolsetsRequest'>;
 
-export interface CancelSubscriptionRequest {
-  readonly kind: 'CancelSubscriptionRequest';
-  readonly id: string;
-  readonly requestId: string;
+export interface CancelSubscriptionRequest extends ClientRequest<'CancelSubscriptionRequest'> {
   readonly toolCallId: string;
 }
 
 /** Use these tool servers at other addresses from now on, all or none. R101–R103 */
-export interface MigrationRequest {
-  readonly kind: 'MigrationRequest';
-  readonly id: string;
-  readonly requestId: string;
+export interface MigrationRequest extends ClientRequest<'MigrationRequest'> {
   /** Base URL of the destination by name. */
   readonly toolServers: Readonly<Record<string, string>>;
 }
 
-export interface ScheduleRequest {
-  readonly kind: 'ScheduleRequest';
-  readonly id: string;
-  readonly requestId: string;
+export interface ScheduleRequest extends ClientRequest<'ScheduleRequest'> {
   readonly scheduleId: string;
   readonly schedule: Schedule;
 }
 
-export interface UnscheduleRequest {
-  readonly kind: 'UnscheduleRequest';
-  readonly id: string;
-  readonly requestId: string;
+export interface UnscheduleRequest extends ClientRequest<'UnscheduleRequest'> {
   readonly scheduleId: string;
 }
 
 /** Something has happened outside that is no tool server's to tell. */
-export interface ExternalEvent {
-  readonly kind: 'ExternalEvent';
-  readonly id: string;
-  readonly requestId: string;
+export interface ExternalEvent extends ClientRequest<'ExternalEvent'> {
   /** Where it has happened, in the words of its sender. */
   readonly source: string;
   /** The sender's id; an event of one source with one id is one event. */
@@ -220,10 +197,7 @@ export type Answer =
   | { readonly answer: 'selected'; readonly selected: number }
   | { readonly answer: 'dismiss' };
 
-export interface ChoiceAnswer {
-  readonly kind: 'ChoiceAnswer';
-  readonly id: string;
-  readonly requestId: string;
+export interface ChoiceAnswer extends ClientRequest<'ChoiceAnswer'> {
   readonly choiceId: string;
   readonly answer: Answer;
   readonly reason: string | null;
@@ -242,10 +216,7 @@ export interface ChoiceAnswer {
 }
 
 /** From now on the choice is the task of these people. */
-export interface AssignmentRequest {
-  readonly kind: 'AssignmentRequest';
-  readonly id: string;
-  readonly requestId: string;
+export interface AssignmentRequest extends ClientRequest<'AssignmentRequest'> {
   readonly choiceId: string;
   readonly assignees: readonly string[];
   readonly by: string;
@@ -258,9 +229,7 @@ export interface ArgumentsEdit {
 }
 
 /** The dispatcher's result of fetching the manifests of the thread's tool servers. */
-export interface ToolsetsResult {
-  readonly kind: 'ToolsetsResult';
-  readonly id: string;
+export interface ToolsetsResult extends Input<'ToolsetsResult'> {
   readonly loadId: string;
   readonly toolsets: readonly LoadedToolset[];
   readonly withheld: readonly WithheldTool[];
@@ -268,9 +237,7 @@ export interface ToolsetsResult {
 }
 
 /** The dispatcher's result of a migration; no problems means that every server is ready at its destination. */
-export interface MigrationResult {
-  readonly kind: 'MigrationResult';
-  readonly id: string;
+export interface MigrationResult extends Input<'MigrationResult'> {
   readonly migrationId: string;
   /** Servers that had state to move, and moved it. */
   readonly migrated: readonly string[];
@@ -294,9 +261,7 @@ export interface RequestedCall {
 }
 
 /** The answer of a completion. Result and failure share the id `m:<completion>`. (V2) */
-export interface CompletionResult {
-  readonly kind: 'CompletionResult';
-  readonly id: string;
+export interface CompletionResult extends Input<'CompletionResult'> {
   readonly completionId: string;
   readonly text: string;
   readonly reasoning: string | null;
@@ -305,18 +270,14 @@ export interface CompletionResult {
   readonly usage: Usage;
 }
 
-export interface CompletionFailure {
-  readonly kind: 'CompletionFailure';
-  readonly id: string;
+export interface CompletionFailure extends Input<'CompletionFailure'> {
   readonly completionId: string;
   readonly code: string;
   readonly detail: string;
   readonly retryable: boolean;
 }
 
-export interface ToolResult {
-  readonly kind: 'ToolResult';
-  readonly id: string;
+export interface ToolResult extends Input<'ToolResult'> {
   readonly toolCallId: string;
   /** From the callback token; a result cannot settle another server's call. */
   readonly toolServer: string;
@@ -326,71 +287,52 @@ export interface ToolResult {
 }
 
 /** Something happened that a call subscribed to. RAP subscription-events. */
-export interface SubscriptionEvent extends ArrivedEvent {
-  readonly kind: 'SubscriptionEvent';
-  readonly id: string;
+export interface SubscriptionEvent extends Input<'SubscriptionEvent'>, ReceivedEvent {
   readonly toolServer: string;
-  /** True: into this thread; false: into a child of its own. R73, R74 */
-  readonly associative: boolean;
 }
 
-/** A call waits for its user to log in; the URL is sealed elsewhere and never here. RAP oauth. */
-export interface LoginPrompt {
-  readonly kind: 'LoginPrompt';
-  readonly id: string;
+/** A tool asks a person something. */
+interface Prompt<Kind extends string> extends Input<Kind> {
   readonly toolCallId: string;
   readonly toolServer: string;
   /** Hash of the question; null when the sender's message id distinguishes repetitions. (person Q3) */
   readonly question: string | null;
-  /** Milliseconds since the epoch; the sealed URL is kept no longer. */
+  /** Milliseconds since the epoch; then the sealed URL of a login is gone, and the default of a choice is taken. */
   readonly expiresAt: number;
 }
 
+/** A call waits for its user to log in; the URL is sealed elsewhere and never here. RAP oauth. */
+export type LoginPrompt = Prompt<'LoginPrompt'>;
+
 /** A call asks a person to choose. RAP user-choice. */
-export interface ChoicePrompt {
-  readonly kind: 'ChoicePrompt';
-  readonly id: string;
-  readonly toolCallId: string;
-  readonly toolServer: string;
-  /** Hash of the question; null when the sender's message id distinguishes repetitions. (person Q3) */
-  readonly question: string | null;
+export interface ChoicePrompt extends Prompt<'ChoicePrompt'> {
   readonly prompt: string;
   readonly choices: readonly string[];
   readonly default: number;
   /** The tool's URL that receives the answer, sealed. */
   readonly answerTo: string;
-  /** Milliseconds since the epoch; then the default is taken. */
-  readonly expiresAt: number;
 }
 
 /** The answer to a choice could not be delivered to its tool server. */
-export interface ChoiceAnswerFailure {
-  readonly kind: 'ChoiceAnswerFailure';
-  readonly id: string;
+export interface ChoiceAnswerFailure extends Input<'ChoiceAnswerFailure'> {
   readonly toolCallId: string;
   readonly detail: string;
 }
 
 /** A child reports, or sends its final report. */
-export interface ChildReport {
-  readonly kind: 'ChildReport';
-  readonly id: string;
+export interface ChildReport extends Input<'ChildReport'> {
   readonly childId: string;
   readonly report: Content;
   readonly closed: boolean;
 }
 
-export interface ParentMessage {
-  readonly kind: 'ParentMessage';
-  readonly id: string;
+export interface ParentMessage extends Input<'ParentMessage'> {
   readonly parentId: string;
   readonly content: Content;
 }
 
 /** The dispatcher gives up on a call. `unknown` is the at-most-once call that may have run. */
-export interface DispatchFailure {
-  readonly kind: 'DispatchFailure';
-  readonly id: string;
+export interface DispatchFailure extends Input<'DispatchFailure'> {
   readonly toolCallId: string;
   readonly outcome: 'error' | 'unknown';
   readonly code: string;
@@ -401,9 +343,7 @@ export interface DispatchFailure {
 export const credentialRefreshFailed = 'CREDENTIAL_REFRESH_FAILED';
 
 /** A callback with a valid token and an unacceptable body. `settles` carries the error for the model. */
-export interface CallbackRejection {
-  readonly kind: 'CallbackRejection';
-  readonly id: string;
+export interface CallbackRejection extends Input<'CallbackRejection'> {
   readonly toolCallId: string;
   readonly reason: string;
   /** True for a `tool_result` that is too large or undecodable: tools do not retry a 4xx. */
@@ -411,9 +351,7 @@ export interface CallbackRejection {
   readonly code: string;
 }
 
-export interface TimerFiring {
-  readonly kind: 'TimerFiring';
-  readonly id: string;
+export interface TimerFiring extends Input<'TimerFiring'> {
   readonly timerId: string;
   /** Milliseconds since the epoch. */
   readonly scheduledFor: number;

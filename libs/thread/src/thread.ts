@@ -11,14 +11,13 @@
 //   T6. `arrivals` counts the part of `unseen` that no call waited for: events, reports, messages of the parent.
 //   T7. A value with an id from outside is looked up with `own`: an id may be spelt `constructor`.
 import type { TenantId } from './tenant-id.ts';
-import type { Content } from './content.ts';
 import type { Delivery } from './effect.ts';
 import type { TimerReason } from './event.ts';
 import type {
   AgentReference,
   ArrivedEvent,
-  MessageSchedule,
-  MessageSource,
+  ArrivedMessage,
+  ReceivedEvent,
   Schedule,
   SpawnedBy,
   ThreadPosition,
@@ -121,10 +120,6 @@ export interface Subscription {
   readonly minute: { readonly since: number; readonly events: number };
 }
 
-export interface HeldEvent extends ArrivedEvent {
-  readonly associative: boolean;
-}
-
 /** An event that waits until a child may be opened for it. */
 export interface QueuedEvent extends ArrivedEvent {
   readonly operation: string;
@@ -148,16 +143,8 @@ export interface ThreadSchedule extends Schedule {
   readonly timerId: string | null;
 }
 
-export interface QueuedMessage {
-  readonly messageId: string;
-  readonly content: Content;
-  /** Absent for a message that a client has sent. */
-  readonly source?: MessageSource;
-  readonly schedule?: MessageSchedule;
-}
-
 /** Its fields alone, whatever else an input or an event has. */
-export const queuedMessage = ({ messageId, content, source, schedule }: QueuedMessage): QueuedMessage => ({
+export const arrivedMessage = ({ messageId, content, source, schedule }: ArrivedMessage): ArrivedMessage => ({
   messageId,
   content,
   ...(source === undefined ? {} : { source }),
@@ -250,11 +237,11 @@ export interface Thread {
   readonly choices: Readonly<Record<string, Choice>>;
   readonly timers: Readonly<Record<string, Timer>>;
   readonly subscriptions: Readonly<Record<string, Subscription>>;
-  readonly held: readonly HeldEvent[];
+  readonly held: readonly ReceivedEvent[];
   readonly children: Readonly<Record<string, Child>>;
   readonly queuedEvents: readonly QueuedEvent[];
   readonly schedules: Readonly<Record<string, ThreadSchedule>>;
-  readonly queue: readonly QueuedMessage[];
+  readonly queue: readonly ArrivedMessage[];
   /** Tools that a person allowed for this thread, see `allowanceKey`. */
   readonly allowed: readonly string[];
   /** The last call's operation and arguments (hashed) and how often it was requested in a row. */
@@ -326,6 +313,12 @@ export function unopenedThread(tenant: TenantId, id: string): Thread {
 /** The own value of this id, never an inherited one. (T7) Mostly there is none; then this is faster than reading. */
 export const own = <Value>(named: Readonly<Record<string, Value>>, id: string): Value | undefined =>
   Object.hasOwn(named, id) ? named[id] : undefined;
+
+/** All of them but that of this id. */
+export function without<Value>(named: Readonly<Record<string, Value>>, id: string): Readonly<Record<string, Value>> {
+  const { [id]: _gone, ...others } = named;
+  return others;
+}
 
 /** The call while it is open. */
 export const callOf = ({ calls }: Pick<Thread, 'calls'>, toolCallId: string): Call | undefined =>

@@ -1,6 +1,6 @@
 // Queries about the tools a thread has loaded.
 import type { TeamApproval } from './policy.ts';
-import type { Thread } from './thread.ts';
+import { own, type Thread } from './thread.ts';
 import type { LoadedToolset } from './toolset.ts';
 
 /** The toolset that offers this tool; at most one does (R21). */
@@ -11,22 +11,21 @@ export function toolsetOf(thread: Thread, operation: string): LoadedToolset | un
 /** Whether policy requires a person to allow this call. Annotations can only make it stricter. R27, R104 */
 export function needsApproval(thread: Thread, toolset: LoadedToolset, operation: string): boolean {
   const { mode, tools } = thread.policies.approve;
-  const own = Object.hasOwn(tools, operation) ? tools[operation] : undefined;
-  if (own !== undefined) return own !== 'never';
+  const named = own(tools, operation);
+  if (named !== undefined) return named !== 'never';
   if (mode === 'none') return false;
   return mode === 'all' || toolset.destructive.includes(operation);
 }
 
 /** Who is asked to allow a call of this tool, and how many must; empty for one person of any name. */
 export function teamOf({ policies }: Pick<Thread, 'policies'>, operation: string): Omit<TeamApproval, 'mode'> {
-  const { tools } = policies.approve;
-  const own = Object.hasOwn(tools, operation) ? tools[operation] : undefined;
-  return typeof own === 'object' ? own : {};
+  const named = own(policies.approve.tools, operation);
+  return typeof named === 'object' ? named : {};
 }
 
 /** Milliseconds a call of this tool may stay pending, or null for ever. R58 */
 export function timeoutOf(thread: Thread, operation: string): number | null {
   const limits = thread.limits.toolTimeoutMs;
-  const own = Object.hasOwn(limits, operation) ? limits[operation] : undefined;
-  return own === undefined ? (limits['default'] ?? null) : own;
+  const named = own(limits, operation);
+  return named === undefined ? (limits['default'] ?? null) : named;
 }

@@ -11,17 +11,14 @@
 //       The confirmation of a subscription names the id that cancels it, whatever its tool server says. R69, R76
 //   M6. A child's prompt is the parent's transcript up to where it was spawned, closed by `inherit`, and then its own.
 import { injectedEventToolName } from '@dormouse/protocol';
-import type { Content } from './content.ts';
-import { externalEventNote, plainText, text } from './content.ts';
-import type { RecordedEvent } from './event.ts';
+import { type Content, externalEventNote, plainText, text } from './content.ts';
+import type { Event, RecordedEvent } from './event.ts';
 import type { MessageSchedule } from './input.ts';
 import { GrowingLists } from './growing-lists.ts';
 import type { ModelMessage, ModelToolCall, ModelToolResult } from './model-message.ts';
 import type { Policies } from './policy.ts';
-import { own } from './thread.ts';
+import { own, without } from './thread.ts';
 import { unknownKind } from './unreachable.ts';
-
-type Event<Type extends RecordedEvent['type']> = Extract<RecordedEvent, { readonly type: Type }>;
 
 interface Round {
   readonly text: string;
@@ -76,50 +73,50 @@ export function extendTranscript(
   event: RecordedEvent,
   lists: GrowingLists = new GrowingLists(),
 ): TranscriptStep {
+  return event.type === 'CompletionRequested' ? show(tail) : { tail: follow(tail, event, lists), messages: none }; // (M1)
+}
+
+function follow(
+  tail: TranscriptTail,
+  event: Exclude<RecordedEvent, { readonly type: 'CompletionRequested' }>,
+  lists: GrowingLists,
+): TranscriptTail {
   switch (event.type) {
     case 'ThreadOpened':
-      return { tail: begin(tail, event), messages: none };
-    case 'CompletionRequested':
-      return show(tail);
+      return begin(tail, event);
     case 'CompletionRecorded':
-      return { tail: { ...tail, round: { ...event.message, calls: [], results: [] } }, messages: none };
+      return { ...tail, round: { ...event.message, calls: [], results: [] } };
     case 'ToolCallRequested':
-      return { tail: addCall(tail, event, lists), messages: none };
+      return addCall(tail, event, lists);
     case 'ToolCallDetached':
-      return { tail: detach(tail, event.toolCallId, lists), messages: none };
+      return detach(tail, event.toolCallId, lists);
     case 'ToolCallSettled':
-      return { tail: settle(tail, event, lists), messages: none };
+      return settle(tail, event, lists);
     case 'MessageAccepted':
-      return { tail: say(tail, saidIn(event), lists), messages: none };
+      return say(tail, saidIn(event), lists);
     case 'SubscriptionOpened':
-      return { tail: subscribe(tail, event.toolCallId), messages: none };
+      return subscribe(tail, event.toolCallId);
     case 'SubscriptionEventReceived':
-      return { tail: event.into === 'thread' ? injectEvent(tail, event, lists) : tail, messages: none };
+      return event.into === 'thread' ? injectEvent(tail, event, lists) : tail;
     case 'SubscriptionClosed':
-      return { tail: unsubscribe(tail, event.toolCallId), messages: none };
+      return { ...tail, subscribed: without(tail.subscribed, event.toolCallId) };
     case 'ChildReported':
-      return { tail: say(tail, reportOf(event), lists), messages: none };
+      return say(tail, reportOf(event), lists);
     case 'ParentMessageReceived':
-      return { tail: say(tail, [text('[message from the parent thread]'), ...event.content], lists), messages: none };
+      return say(tail, [text('[message from the parent thread]'), ...event.content], lists);
     case 'ExternalEventReceived':
-      return {
-        tail: event.childId === null ? say(tail, [text(externalEventNote(event)), ...event.content], lists) : tail,
-        messages: none,
-      };
+      return event.childId === null ? say(tail, [text(externalEventNote(event)), ...event.content], lists) : tail;
     case 'ScheduleCame':
-      return {
-        tail: event.skipped ? tail : say(tail, [text(scheduled(event)), ...event.content], lists),
-        messages: none,
-      };
+      return event.skipped ? tail : say(tail, [text(scheduled(event)), ...event.content], lists);
     case 'TimerSet':
-      return { tail: event.reason === 'sleep' ? sleep(tail, event) : tail, messages: none };
+      return event.reason === 'sleep' ? sleep(tail, event) : tail;
     case 'TimerFired':
     case 'TimerCancelled':
-      return { tail: wakeUp(tail, event, lists), messages: none };
+      return wakeUp(tail, event, lists);
     case 'OauthRequested':
-      return { tail: waitFor(tail, event.toolCallId, 'login'), messages: none };
+      return waitFor(tail, event.toolCallId, 'login');
     case 'ChoiceRequested':
-      return { tail: waitFor(tail, event.toolCallId, event.kind), messages: none };
+      return waitFor(tail, event.toolCallId, event.kind);
     case 'ToolsetsRequested': // shown only to people
     case 'ToolsetsLoaded':
     case 'ToolsetRejected':
@@ -146,7 +143,7 @@ export function extendTranscript(
     case 'ThreadForked':
     case 'ThreadClosed':
     case 'ContentErased':
-      return { tail, messages: none };
+      return tail;
     default:
       return unknownKind('event', (event as { readonly type: never }).type);
   }
@@ -194,13 +191,10 @@ function addCall(tail: TranscriptTail, call: ModelToolCall, lists: GrowingLists)
   return { ...tail, round: { ...tail.round, calls } };
 }
 
-function callInRound(
-  tail: TranscriptTail,
-  toolCallId: string,
-): { readonly round: Round; readonly call: ModelToolCall } | null {
+function callInRound({ round }: TranscriptTail, toolCallId: string): { round: Round; call: ModelToolCall } | null {
   // From the end: a call that is settled where it was requested is the last one.
-  const call = tail.round?.calls.findLast((candidate) => candidate.toolCallId === toolCallId);
-  return tail.round === null || call === undefined ? null : { round: tail.round, call };
+  const call = round?.calls.findLast((candidate) => candidate.toolCallId === toolCallId);
+  return round === null || call === undefined ? null : { round, call };
 }
 
 const later = 'Its result will come as a later event; do not call the tool again for it.';
@@ -235,7 +229,7 @@ function settle(tail: TranscriptTail, event: Event<'ToolCallSettled'>, lists: Gr
   const content = isConfirmation ? confirmation(event.content, toolCallId) : event.content;
   const late = own(tail.detached, toolCallId);
   if (late !== undefined) {
-    const { [toolCallId]: _settled, ...detached } = tail.detached;
+    const detached = without(tail.detached, toolCallId);
     const pair = injectedPair(tail.eventStyle, late, {
       toolCallId: `${toolCallId}_late`,
       note: '(late result)',
@@ -323,11 +317,6 @@ function waitFor(tail: TranscriptTail, toolCallId: string, what: keyof typeof pl
 function subscribe(tail: TranscriptTail, toolCallId: string): TranscriptTail {
   const call = callInRound(tail, toolCallId)?.call ?? own(tail.detached, toolCallId);
   return call === undefined ? tail : { ...tail, subscribed: { ...tail.subscribed, [toolCallId]: call } };
-}
-
-function unsubscribe(tail: TranscriptTail, toolCallId: string): TranscriptTail {
-  const { [toolCallId]: _ended, ...subscribed } = tail.subscribed;
-  return { ...tail, subscribed };
 }
 
 function injectEvent(

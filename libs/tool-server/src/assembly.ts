@@ -2,50 +2,28 @@
  * Owns: how the parts of a tool server are connected. Its only own behaviour is expiry and sweeping.
  */
 import { randomBytes } from 'node:crypto';
-import { type Authorizations, createAuthorizations } from './ask/authorizations.ts';
+import { createAuthorizations } from './ask/authorizations.ts';
 import type { PostedCall } from './call/call-address.ts';
-import { type CallLedger, createCallLedger } from './call/call-ledger.ts';
+import { createCallLedger } from './call/call-ledger.ts';
 import { createCallbackDelivery } from './outbox/callback-delivery.ts';
 import { createFetchDelivery } from './outbox/fetch-delivery.ts';
-import { type Calls, createCalls } from './call/calls.ts';
-import { type Choices, createChoices } from './ask/choices.ts';
+import { createCalls } from './call/calls.ts';
+import { createChoices } from './ask/choices.ts';
 import { describeError } from './outbox/describe-error.ts';
-import { createHandover, type Handover } from './outbox/handover.ts';
+import { createHandover } from './outbox/handover.ts';
 import type { OAuthProvider } from './ask/oauth-provider.ts';
-import { createOutbox, deliverySettings, type Outbox } from './outbox/outbox.ts';
+import { createOutbox, deliverySettings } from './outbox/outbox.ts';
 import type { Redactor } from './outbox/redactor.ts';
 import type { ServerLimits, ToolServerOptions } from './define/serve-options.ts';
-import { createSubscriptions, type Subscription, type Subscriptions } from './call/subscription.ts';
-import { createThreadStore, type ThreadStore } from './call/thread-store.ts';
+import { createSubscriptions, type Subscription } from './call/subscription.ts';
+import { createThreadStore } from './call/thread-store.ts';
 import type { Tool } from './define/tool.ts';
 import { createMemoryStore } from './store/memory-store.ts';
 import { openSqliteStore } from './store/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 import { isWorkers } from './workers.ts';
 
-export interface Assembly {
-  readonly outbox: Outbox;
-  readonly threads: ThreadStore;
-  readonly subscriptions: Subscriptions;
-  readonly ledger: CallLedger;
-  readonly choices: Choices;
-  readonly authorizations: Authorizations;
-  readonly calls: Calls;
-  readonly handover: Handover | null;
-  readonly providers: ReadonlyMap<string, OAuthProvider>;
-  readonly secret: (name: string) => string;
-  /** Stores a call before it is acknowledged, unless it was taken before; returns the work to do after that. */
-  readonly take: (posted: PostedCall) => () => Promise<void>;
-  readonly closeThread: (threadId: string) => void;
-  readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
-  readonly sweep: () => void;
-  /** Of everything that is stored, into an existing directory. @throws Error for a server without `dataDir`. */
-  readonly copyInto: (directory: string) => void;
-  /** Calls each tool with its live subscriptions. T26 */
-  readonly resume: () => Promise<void>;
-  /** Nothing is sent or stored afterwards. */
-  readonly release: () => Promise<void>;
-}
+export type Assembly = ReturnType<typeof assemble>;
 
 export function assemble(
   options: ToolServerOptions,
@@ -56,7 +34,7 @@ export function assemble(
     readonly publicUrl: () => string;
     readonly log: (line: string) => void;
   },
-): Assembly {
+) {
   const { limits, redactor, publicUrl, log } = given;
   const { tools } = options;
   const toolsByName = new Map<string, Tool>(tools.map((tool) => [tool.name, tool]));
@@ -92,20 +70,21 @@ export function assemble(
     calls,
     handover,
     providers,
-    secret: (name) => storedSecret(store, name),
-    take: (posted) =>
+    secret: (name: string) => storedSecret(store, name),
+    /** Stores a call before it is acknowledged, unless it was taken before; returns the work to do after that. */
+    take: (posted: PostedCall): (() => Promise<void>) =>
       store.transaction(() => {
         threads.seen(posted.groupId, posted.rootThreadId);
         const { isNew, call } = ledger.take(posted);
         return () => (isNew ? calls.run(call) : hook('repetition', () => ledger.repeat(call)));
       }),
-    closeThread: (threadId) =>
+    closeThread: (threadId: string) =>
       void hook('close_thread', () => {
         calls.closeThread(threadId);
         subscriptions.closeThread(threadId);
         forget(threadId);
       }),
-    cancelToolCall: (threadId, toolCallId) =>
+    cancelToolCall: (threadId: string, toolCallId: string) =>
       void hook('cancel_tool_call', () => {
         subscriptions.cancel(threadId, toolCallId);
         calls.cancel(threadId, toolCallId);
@@ -115,13 +94,16 @@ export function assemble(
         for (const store of [subscriptions, ledger, authorizations, choices]) store.sweep();
         for (const threadId of threads.silentSince(Date.now() - limits.threadMsMax)) forget(threadId);
       }),
+    /** Of everything that is stored, into an existing directory. @throws Error for a server without `dataDir`. */
     copyInto: store.copyInto,
+    /** Calls each tool with its live subscriptions. T26 */
     async resume() {
       for (const subscription of subscriptions.live()) {
         const work = async (): Promise<void> => toolsByName.get(subscription.tool)?.resume?.(subscription);
         await work().catch((error: unknown) => log(`resume of ${subscription.tool} failed: ${describeError(error)}`));
       }
     },
+    /** Nothing is sent or stored afterwards. */
     async release() {
       subscriptions.release();
       await outbox.stop();

@@ -160,8 +160,7 @@ function doorOf(life: Life, assembly: Assembly, authentication: Authentication, 
     take: assembly.take,
     closeThread,
     cancelToolCall,
-    isAsked: choices.isAsked,
-    answerChoice: choices.answer,
+    choices,
     async login(query) {
       const { status, text } = await authorizations.callback(query);
       return { status, headers: pageHeaders, body: text };

@@ -5,25 +5,18 @@
 //   C2. A schedule is replaced only where it is what was read: of several changes at once, one is made.
 //   C3. Due are those with `lookAt <= now`, the earliest first; one without `lookAt` never is.
 //   C4. A list is ordered by name, and its pages, one after the other, are the list.
-import type { TenantId } from '@dormouse/thread';
+import type { Schedule, TenantId } from '@dormouse/thread';
 import type { Page, PageRequest } from '../registry/registry.ts';
 
-export interface TenantSchedule {
+/** Its message is a text with `{{/pointer}}`. */
+export interface TenantSchedule extends Schedule {
   readonly tenant: TenantId;
   readonly id: string;
   readonly name: string;
-  /** Five or six fields, as in cron. */
-  readonly cron: string;
-  /** IANA name. */
-  readonly timeZone: string;
   /** The name of the agent whose threads are opened. */
   readonly agent: string;
-  /** Text with `{{/pointer}}`. */
-  readonly message: string;
   /** The thread that is woken; null: each time opens one. */
   readonly externalId: string | null;
-  /** What happens to missed times: nothing, or one late firing. */
-  readonly missed: 'skip' | 'once';
   /** Milliseconds since the epoch, as all times here. */
   readonly createdAt: number;
   /** Null when it never comes again. */

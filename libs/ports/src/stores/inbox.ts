@@ -8,34 +8,12 @@
 //       question that was there when the first was read.
 //   I3. Every filter alone is answered by an index; another tenant's questions are never found.
 import type { Page, PageRequest } from '../registry/registry.ts';
-import type { QuestionProgress, TenantId } from '@dormouse/thread';
+import type { AskedQuestion, ListQuestions, TenantId } from '@dormouse/thread';
 import type { ThreadKey } from '../log/thread-key.ts';
 
-export type QuestionKind = 'approval' | 'tool' | 'oauth';
+export type QuestionKind = AskedQuestion['kind'];
 
-export interface Question extends ThreadKey {
-  /** The choice's; a login has the id of its call. */
-  readonly id: string;
-  readonly kind: QuestionKind;
-  /** The root of the thread's family. */
-  readonly family: string;
-  /** Root → parent; empty for a root thread. */
-  readonly ancestors: readonly string[];
-  readonly agent: string;
-  readonly toolCallId: string;
-  readonly operation: string;
-  readonly toolServer: string | null;
-  /** Position of the event that asks, and its time in milliseconds since the epoch. */
-  readonly asked: number;
-  readonly since: number;
-  readonly expiresAt: number;
-  /** Labels of the people whose task it is, each once; absent for none. */
-  readonly assignees?: readonly string[];
-  /** Absent for a question that one answer ends, while nothing has changed it. */
-  readonly progress?: QuestionProgress;
-  /** Of the event that ended it; null while it is open. */
-  readonly settled: { readonly position: number; readonly at: number } | null;
-}
+export type Question = ThreadKey & AskedQuestion & Pick<ListQuestions, 'family' | 'ancestors' | 'agent'>;
 
 export interface QuestionFilter {
   readonly status: 'open' | 'settled';

@@ -36,24 +36,33 @@ interface Description {
   readonly isOldGenAi?: true;
 }
 
-export interface CounterDescription extends Description {
+interface Counter extends Description {
   readonly kind: 'counter';
 }
 
-export interface GaugeDescription extends Description {
+interface Gauge extends Description {
   readonly kind: 'gauge';
 }
 
-export interface HistogramDescription extends Description {
+interface Histogram extends Description {
   readonly kind: 'histogram';
   /** Upper bounds, ascending. */
   readonly buckets: readonly number[];
 }
 
-export type MetricDescription = CounterDescription | GaugeDescription | HistogramDescription;
+export type MetricDescription = Counter | Gauge | Histogram;
+
+/** A metric that does not say otherwise has no labels, and the thread-processor exports it. */
+type Row = Partial<Omit<Description, 'help'>>;
+const unlessSaid: Pick<Description, 'labels' | 'services'> = { labels: {}, services: ['thread-processor'] };
+
+const counter = (help: string, row: Row = {}): Counter => ({ kind: 'counter', help, ...unlessSaid, ...row });
+const gauge = (help: string, row: Row = {}): Gauge => ({ kind: 'gauge', help, ...unlessSaid, ...row });
+const histogram = (help: string, row: Row & Pick<Histogram, 'buckets'>): Histogram => ({
+  ...{ kind: 'histogram', help, ...unlessSaid, ...row },
+});
 
 const everyService = metricServices;
-const processor = ['thread-processor'] as const;
 const dispatcher = ['tool-dispatcher'] as const;
 const doors = ['ingress-gateway', 'callback-gateway'] as const;
 
@@ -73,10 +82,10 @@ const tokenCounts = [
 
 export const turnOutcomes = ['completed', 'asleep', 'interrupted', 'failed', 'budget_exceeded', 'closed'] as const;
 export const completionOutcomes = ['recorded', 'interrupted', 'failed'] as const;
-export const callOutcomes = ['result', 'error', 'interrupted', 'timed_out', 'denied', 'outcome_unknown'] as const;
+const callOutcomes = ['result', 'error', 'interrupted', 'timed_out', 'denied', 'outcome_unknown'] as const;
 /** How one POST to a tool server ended: the class of its status, or where it broke. */
 export const attemptClasses = ['2xx', '3xx', '4xx', '5xx', 'not_reached', 'no_answer', 'not_sent'] as const;
-export const retryClasses = ['tool', 'model'] as const;
+const retryClasses = ['tool', 'model'] as const;
 export const waitKinds = ['tool_call', 'approval', 'choice', 'oauth', 'timer', 'slot'] as const;
 /** `ClientInput`: any input of a client; its id does not say which. */
 export const duplicateKinds = [
@@ -98,7 +107,7 @@ export const duplicateKinds = [
   'TimerFiring',
 ] as const;
 export const threadStatuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
-export const inputKinds = [
+const inputKinds = [
   'ThreadOpening',
   'UserMessage',
   'InterruptRequest',
@@ -139,384 +148,203 @@ const genAiModel = {
 } as const;
 
 /** How a delivery to a customer's endpoint ended. */
-export const webhookOutcomes = ['delivered', 'failed', 'aborted'] as const;
+const webhookOutcomes = ['delivered', 'failed', 'aborted'] as const;
 
-export const metricTable = {
-  dormouse_turns_total: {
-    kind: 'counter',
-    help: 'Turns that ended. A turn that a retry continues ends again.',
+const metricTable = {
+  dormouse_turns_total: counter('Turns that ended. A turn that a retry continues ends again.', {
     labels: { outcome: turnOutcomes },
-    services: processor,
-  },
-  dormouse_turn_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time from the commit that begins a turn to the commit that ends it. A turn that the family or a sleep begins counts from the first one of its chain.',
-    labels: {},
+  }),
+  dormouse_turn_duration_seconds: histogram(
+    'Time from the commit that begins a turn to the commit that ends it. A turn that the family or a sleep begins counts from the first one of its chain.',
+    { buckets: turnTimes },
+  ),
+  dormouse_inputs_total: counter('Inputs that the bus delivered, redeliveries too.', { labels: { kind: inputKinds } }),
+  dormouse_input_wait_seconds: histogram('Time in `inputs`: from the publication of an input until it is decided.', {
     buckets: turnTimes,
-    services: processor,
-  },
-  dormouse_inputs_total: {
-    kind: 'counter',
-    help: 'Inputs that the bus delivered, redeliveries too.',
-    labels: { kind: inputKinds },
-    services: processor,
-  },
-  dormouse_input_wait_seconds: {
-    kind: 'histogram',
-    help: 'Time in `inputs`: from the publication of an input until it is decided.',
-    labels: {},
-    buckets: turnTimes,
-    services: processor,
-  },
-  dormouse_inputs_in_flight: {
-    kind: 'gauge',
-    help: 'Inputs and recoveries that were delivered and are not released.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_lanes: { kind: 'gauge', help: 'Threads with a lane in memory.', labels: {}, services: processor },
-  dormouse_redeliveries_total: {
-    kind: 'counter',
-    help: 'Inputs that an earlier owner had, and recoveries of commits that may still owe.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_takeovers_total: {
-    kind: 'counter',
-    help: 'Partitions of `inputs` that were assigned to this process.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_rebalances_total: {
-    kind: 'counter',
-    help: 'Assignments of partitions of `inputs` that ended before the process stopped.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_consumer_lag: {
-    kind: 'gauge',
-    help: 'Records of a partition of this process that are not finished: from the committed one to the end of the log.',
-    labels: { topic: 'open', partition: 'open' },
-    services: ['thread-processor', 'tool-dispatcher', 'notifier'],
-  },
-  dormouse_oldest_unreleased_seconds: {
-    kind: 'gauge',
-    help: 'Age of the oldest input that was delivered and is not released; 0 for none.',
-    labels: { partition: 'open' },
-    services: processor,
-  },
-  dormouse_refusals_total: {
-    kind: 'counter',
-    help: 'Messages and requests that a thread refused, by the code in its log.',
+  }),
+  dormouse_inputs_in_flight: gauge('Inputs and recoveries that were delivered and are not released.'),
+  dormouse_lanes: gauge('Threads with a lane in memory.'),
+  dormouse_redeliveries_total: counter(
+    'Inputs that an earlier owner had, and recoveries of commits that may still owe.',
+  ),
+  dormouse_takeovers_total: counter('Partitions of `inputs` that were assigned to this process.'),
+  dormouse_rebalances_total: counter('Assignments of partitions of `inputs` that ended before the process stopped.'),
+  dormouse_consumer_lag: gauge(
+    'Records of a partition of this process that are not finished: from the committed one to the end of the log.',
+    { labels: { topic: 'open', partition: 'open' }, services: ['thread-processor', 'tool-dispatcher', 'notifier'] },
+  ),
+  dormouse_oldest_unreleased_seconds: gauge(
+    'Age of the oldest input that was delivered and is not released; 0 for none.',
+    { labels: { partition: 'open' } },
+  ),
+  dormouse_refusals_total: counter('Messages and requests that a thread refused, by the code in its log.', {
     labels: { code: 'open' },
-    services: processor,
-  },
-  dormouse_duplicates_total: {
-    kind: 'counter',
-    help: 'Inputs that were decided before, and callbacks that were accepted before, by the kind of input.',
-    labels: { kind: duplicateKinds },
-    services: ['callback-gateway', 'thread-processor'],
-  },
-  dormouse_decide_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time to decide one input.',
-    labels: {},
+  }),
+  dormouse_duplicates_total: counter(
+    'Inputs that were decided before, and callbacks that were accepted before, by the kind of input.',
+    { labels: { kind: duplicateKinds }, services: ['callback-gateway', 'thread-processor'] },
+  ),
+  dormouse_decide_duration_seconds: histogram('Time to decide one input.', { buckets: shortTimes }),
+  dormouse_append_duration_seconds: histogram('Time until a group of commits has its outcomes.', {
     buckets: shortTimes,
-    services: processor,
-  },
-  dormouse_append_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time until a group of commits has its outcomes.',
-    labels: {},
+  }),
+  dormouse_append_conflicts_total: counter('Commits whose version another commit had taken.'),
+  dormouse_payment_duration_seconds: histogram('Time to hand over what a list of commits owes.', {
     buckets: shortTimes,
-    services: processor,
-  },
-  dormouse_append_conflicts_total: {
-    kind: 'counter',
-    help: 'Commits whose version another commit had taken.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_payment_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time to hand over what a list of commits owes.',
-    labels: {},
-    buckets: shortTimes,
-    services: processor,
-  },
-  dormouse_dispatch_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time from the commit that owes a call, a withdrawal or a load until the dispatcher has paid it.',
-    labels: {},
-    buckets: turnTimes,
-    services: dispatcher,
-  },
-  dormouse_completions_total: {
-    kind: 'counter',
-    help: 'Completions that ended, with all their attempts.',
+  }),
+  dormouse_dispatch_duration_seconds: histogram(
+    'Time from the commit that owes a call, a withdrawal or a load until the dispatcher has paid it.',
+    { buckets: turnTimes, services: dispatcher },
+  ),
+  dormouse_completions_total: counter('Completions that ended, with all their attempts.', {
     labels: { provider: 'open', model: 'open', outcome: completionOutcomes },
-    services: processor,
-  },
-  dormouse_completion_slots: {
-    kind: 'gauge',
-    help: 'Completions that have a slot, and those that wait for one.',
+  }),
+  dormouse_completion_slots: gauge('Completions that have a slot, and those that wait for one.', {
     labels: { state: ['taken', 'waiting'] },
-    services: processor,
-  },
-  dormouse_tool_calls_total: {
-    kind: 'counter',
-    help: 'Tool calls that were settled. `runtime` settles calls of built-in and unknown tools.',
-    labels: { tool_server: 'open', outcome: callOutcomes },
-    services: processor,
-  },
-  dormouse_tool_wait_seconds: {
-    kind: 'histogram',
-    help: 'Time from the request of a call to its outcome, calls that wait for a person too.',
-    labels: { tool_server: 'open' },
-    buckets: waitTimes,
-    services: processor,
-  },
-  dormouse_tool_attempts_total: {
-    kind: 'counter',
-    help: 'POSTs to tool servers, by how each ended: calls, notices and answers of choices.',
-    labels: { tool_server: 'open', class: attemptClasses },
-    services: ['tool-dispatcher', 'notifier'],
-  },
-  dormouse_tool_ack_seconds: {
-    kind: 'histogram',
-    help: 'Time until a tool server acknowledged a POST with a 2xx.',
+  }),
+  dormouse_tool_calls_total: counter(
+    'Tool calls that were settled. `runtime` settles calls of built-in and unknown tools.',
+    { labels: { tool_server: 'open', outcome: callOutcomes } },
+  ),
+  dormouse_tool_wait_seconds: histogram(
+    'Time from the request of a call to its outcome, calls that wait for a person too.',
+    { labels: { tool_server: 'open' }, buckets: waitTimes },
+  ),
+  dormouse_tool_attempts_total: counter(
+    'POSTs to tool servers, by how each ended: calls, notices and answers of choices.',
+    { labels: { tool_server: 'open', class: attemptClasses }, services: ['tool-dispatcher', 'notifier'] },
+  ),
+  dormouse_tool_ack_seconds: histogram('Time until a tool server acknowledged a POST with a 2xx.', {
     labels: { tool_server: 'open' },
     buckets: requestTimes,
     services: ['tool-dispatcher', 'notifier'],
-  },
-  dormouse_tool_errors_total: {
-    kind: 'counter',
-    help: 'POSTs to tool servers that failed, as health counts them: 5xx, connections that were refused or broke, timeouts, and 4xx with redirects.',
-    labels: { tool_server: 'open', error: postErrors },
-    services: ['tool-dispatcher', 'notifier'],
-  },
-  dormouse_tool_callback_seconds: {
-    kind: 'histogram',
-    help: 'Time from the request of a call, or from the last answer of a person to it, until a result of its tool server settled it.',
-    labels: { tool_server: 'open' },
-    buckets: waitTimes,
-    services: processor,
-  },
-  dormouse_tool_discovery_age_seconds: {
-    kind: 'gauge',
-    help: 'Time since this process last fetched a valid manifest of the tool server, if it did within a week; the oldest, where tenants share a name.',
-    labels: { tool_server: 'open' },
-    services: dispatcher,
-  },
-  dormouse_tool_breaker: {
-    kind: 'gauge',
-    help: 'Tenants whose gate to a tool server is in this state; a gate that nothing uses is forgotten.',
-    labels: { tool_server: 'open', state: ['closed', 'open', 'half_open'] },
-    services: dispatcher,
-  },
-  dormouse_tool_oldest_call_seconds: {
-    kind: 'gauge',
-    help: 'Age of the oldest call that its tool server owes an answer, 0 for none: the one that its health names. After a person was asked it counts from the answer. Exported by the owner of partition 0.',
-    labels: { tool_server: 'open' },
-    services: processor,
-  },
-  dormouse_retries_total: {
-    kind: 'counter',
-    help: 'Tries after the first: of a call at its tool server, of a completion at its model.',
-    labels: { class: retryClasses },
-    services: ['thread-processor', 'tool-dispatcher'],
-  },
-  dormouse_callbacks_total: {
-    kind: 'counter',
-    help: 'Callbacks by the status of their answers.',
+  }),
+  dormouse_tool_errors_total: counter(
+    'POSTs to tool servers that failed, as health counts them: 5xx, connections that were refused or broke, timeouts, and 4xx with redirects.',
+    { labels: { tool_server: 'open', error: postErrors }, services: ['tool-dispatcher', 'notifier'] },
+  ),
+  dormouse_tool_callback_seconds: histogram(
+    'Time from the request of a call, or from the last answer of a person to it, until a result of its tool server settled it.',
+    { labels: { tool_server: 'open' }, buckets: waitTimes },
+  ),
+  dormouse_tool_discovery_age_seconds: gauge(
+    'Time since this process last fetched a valid manifest of the tool server, if it did within a week; the oldest, where tenants share a name.',
+    { labels: { tool_server: 'open' }, services: dispatcher },
+  ),
+  dormouse_tool_breaker: gauge(
+    'Tenants whose gate to a tool server is in this state; a gate that nothing uses is forgotten.',
+    { labels: { tool_server: 'open', state: ['closed', 'open', 'half_open'] }, services: dispatcher },
+  ),
+  dormouse_tool_oldest_call_seconds: gauge(
+    'Age of the oldest call that its tool server owes an answer, 0 for none: the one that its health names. After a person was asked it counts from the answer. Exported by the owner of partition 0.',
+    { labels: { tool_server: 'open' } },
+  ),
+  dormouse_retries_total: counter(
+    'Tries after the first: of a call at its tool server, of a completion at its model.',
+    { labels: { class: retryClasses }, services: ['thread-processor', 'tool-dispatcher'] },
+  ),
+  dormouse_callbacks_total: counter('Callbacks by the status of their answers.', {
     labels: { status: ['200', '400', '401', '403', '410', '413', '415', '422', '500', '503'] },
     services: ['callback-gateway'],
-  },
-  dormouse_threads: {
-    kind: 'gauge',
-    help: 'Threads by status, as lists show them; exported by the owner of partition 0.',
+  }),
+  dormouse_threads: gauge('Threads by status, as lists show them; exported by the owner of partition 0.', {
     labels: { status: threadStatuses },
-    services: processor,
-  },
-  dormouse_oldest_wait_seconds: {
-    kind: 'gauge',
-    help: 'Age of the oldest wait of each kind of `waiting_on`, 0 for none; exported by the owner of partition 0, `slot` by each process of its own completions.',
-    labels: { kind: waitKinds },
-    services: processor,
-  },
-  dormouse_subscriptions: {
-    kind: 'gauge',
-    help: 'Open subscriptions of all threads; exported by the owner of partition 0.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_parked_threads: {
-    kind: 'gauge',
-    help: 'Threads that are parked; exported by the owner of partition 0.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_timers_due: {
-    kind: 'gauge',
-    help: 'Timers of this process that are due and have not fired.',
-    labels: {},
-    services: processor,
-  },
-  dormouse_timer_late_seconds: {
-    kind: 'histogram',
-    help: 'Time from the due time of a timer to its firing.',
-    labels: {},
-    buckets: waitTimes,
-    services: processor,
-  },
-  dormouse_store_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time of one round trip to a store; of sqlite, until a write is on disk.',
-    labels: { store: 'open', operation: 'open' },
-    buckets: shortTimes,
-    services: everyService,
-  },
-  dormouse_http_requests_total: {
-    kind: 'counter',
-    help: 'HTTP requests that were answered; a route is a template, whatever the method.',
-    labels: { route: 'open', status: 'open' },
-    services: doors,
-  },
-  dormouse_http_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time to answer an HTTP request; event streams are left out.',
+  }),
+  dormouse_oldest_wait_seconds: gauge(
+    'Age of the oldest wait of each kind of `waiting_on`, 0 for none; exported by the owner of partition 0, `slot` by each process of its own completions.',
+    { labels: { kind: waitKinds } },
+  ),
+  dormouse_subscriptions: gauge('Open subscriptions of all threads; exported by the owner of partition 0.'),
+  dormouse_parked_threads: gauge('Threads that are parked; exported by the owner of partition 0.'),
+  dormouse_timers_due: gauge('Timers of this process that are due and have not fired.'),
+  dormouse_timer_late_seconds: histogram('Time from the due time of a timer to its firing.', { buckets: waitTimes }),
+  dormouse_store_duration_seconds: histogram(
+    'Time of one round trip to a store; of sqlite, until a write is on disk.',
+    { labels: { store: 'open', operation: 'open' }, buckets: shortTimes, services: everyService },
+  ),
+  dormouse_http_requests_total: counter(
+    'HTTP requests that were answered; a route is a template, whatever the method.',
+    { labels: { route: 'open', status: 'open' }, services: doors },
+  ),
+  dormouse_http_duration_seconds: histogram('Time to answer an HTTP request; event streams are left out.', {
     labels: { route: 'open' },
     buckets: requestTimes,
     services: doors,
-  },
-  dormouse_event_streams: {
-    kind: 'gauge',
-    help: 'Event streams that clients have open.',
-    labels: {},
+  }),
+  dormouse_event_streams: gauge('Event streams that clients have open.', { services: ['ingress-gateway'] }),
+  dormouse_event_stream_lag_seconds: histogram(
+    'Time from the commit of an event until it is written to a stream that was open then.',
+    { buckets: requestTimes, services: ['ingress-gateway'] },
+  ),
+  dormouse_event_streams_lagged_total: counter(
+    'Event streams that ended with `lagged`, because their readers were too slow.',
+    { services: ['ingress-gateway'] },
+  ),
+  dormouse_webhook_deliveries_total: counter(
+    'Deliveries to endpoints of customers that have ended. One that is sent again ends again.',
+    { labels: { outcome: webhookOutcomes }, services: ['notifier'] },
+  ),
+  dormouse_retention_threads_total: counter('Threads that were removed at the end of their retention.', {
     services: ['ingress-gateway'],
-  },
-  dormouse_event_stream_lag_seconds: {
-    kind: 'histogram',
-    help: 'Time from the commit of an event until it is written to a stream that was open then.',
-    labels: {},
-    buckets: requestTimes,
+  }),
+  dormouse_retention_bytes_total: counter(
+    'Bytes of logs and blobs that were removed with threads, as the quota stored_bytes_max counts them.',
+    { services: ['ingress-gateway'] },
+  ),
+  dormouse_spans_dropped_total: counter(
+    'Spans that were not exported, because there were too many or the exporter failed.',
+    { services: everyService },
+  ),
+  dormouse_event_loop_delay_seconds: gauge(
+    'Delay of the event loop: its 99th percentile over the last 10 to 20 seconds.',
+    { services: everyService },
+  ),
+  dormouse_disk_free_bytes: gauge(
+    'Free space for this process on the disk of its data directory, or of its working directory.',
+    { services: everyService },
+  ),
+  dormouse_data_directory_bytes: gauge(
+    'Bytes in use of the data directory of one process; pages of the database that are free for reuse are not in it.',
+    { services: ['ingress-gateway'] },
+  ),
+  dormouse_data_directory_warn_bytes: gauge('What DORMOUSE_DATA_DIR_WARN_BYTES says; 0 where it is not set.', {
     services: ['ingress-gateway'],
-  },
-  dormouse_event_streams_lagged_total: {
-    kind: 'counter',
-    help: 'Event streams that ended with `lagged`, because their readers were too slow.',
-    labels: {},
-    services: ['ingress-gateway'],
-  },
-  dormouse_webhook_deliveries_total: {
-    kind: 'counter',
-    help: 'Deliveries to endpoints of customers that have ended. One that is sent again ends again.',
-    labels: { outcome: webhookOutcomes },
-    services: ['notifier'],
-  },
-  dormouse_retention_threads_total: {
-    kind: 'counter',
-    help: 'Threads that were removed at the end of their retention.',
-    labels: {},
-    services: ['ingress-gateway'],
-  },
-  dormouse_retention_bytes_total: {
-    kind: 'counter',
-    help: 'Bytes of logs and blobs that were removed with threads, as the quota stored_bytes_max counts them.',
-    labels: {},
-    services: ['ingress-gateway'],
-  },
-  dormouse_spans_dropped_total: {
-    kind: 'counter',
-    help: 'Spans that were not exported, because there were too many or the exporter failed.',
-    labels: {},
-    services: everyService,
-  },
-  dormouse_event_loop_delay_seconds: {
-    kind: 'gauge',
-    help: 'Delay of the event loop: its 99th percentile over the last 10 to 20 seconds.',
-    labels: {},
-    services: everyService,
-  },
-  dormouse_disk_free_bytes: {
-    kind: 'gauge',
-    help: 'Free space for this process on the disk of its data directory, or of its working directory.',
-    labels: {},
-    services: everyService,
-  },
-  dormouse_data_directory_bytes: {
-    kind: 'gauge',
-    help: 'Bytes in use of the data directory of one process; pages of the database that are free for reuse are not in it.',
-    labels: {},
-    services: ['ingress-gateway'],
-  },
-  dormouse_data_directory_warn_bytes: {
-    kind: 'gauge',
-    help: 'What DORMOUSE_DATA_DIR_WARN_BYTES says; 0 where it is not set.',
-    labels: {},
-    services: ['ingress-gateway'],
-  },
-  nodejs_gc_duration_seconds: {
-    kind: 'histogram',
-    help: 'Time of each garbage collection.',
+  }),
+  nodejs_gc_duration_seconds: histogram('Time of each garbage collection.', {
     labels: { kind: ['major', 'minor', 'incremental', 'weakcb'] },
     buckets: shortTimes,
     services: everyService,
-  },
-  process_resident_memory_bytes: {
-    kind: 'gauge',
-    help: 'Memory of the process that is resident.',
-    labels: {},
-    services: everyService,
-  },
-  'gen_ai.client.operation.duration': {
-    kind: 'histogram',
-    help: 'Time of one attempt at a completion.',
+  }),
+  process_resident_memory_bytes: gauge('Memory of the process that is resident.', { services: everyService }),
+  'gen_ai.client.operation.duration': histogram('Time of one attempt at a completion.', {
     unit: 's',
     labels: { ...genAiModel, 'error.type': 'optional' },
     buckets: modelTimes,
-    services: processor,
-  },
-  'gen_ai.client.operation.time_to_first_chunk': {
-    kind: 'histogram',
-    help: 'Time from the beginning of an attempt to the first part of its answer.',
-    unit: 's',
-    labels: genAiModel,
-    buckets: modelTimes,
-    services: processor,
-  },
-  'gen_ai.client.inference.usage.input_tokens': {
-    kind: 'counter',
-    help: 'Input tokens, as the provider counts them.',
+  }),
+  'gen_ai.client.operation.time_to_first_chunk': histogram(
+    'Time from the beginning of an attempt to the first part of its answer.',
+    { unit: 's', labels: genAiModel, buckets: modelTimes },
+  ),
+  'gen_ai.client.inference.usage.input_tokens': counter('Input tokens, as the provider counts them.', {
     unit: '{token}',
     labels: { ...genAiModel, 'gen_ai.token.modality': ['unknown'] },
-    services: processor,
-  },
-  'gen_ai.client.inference.usage.output_tokens': {
-    kind: 'counter',
-    help: 'Output tokens, as the provider counts them.',
+  }),
+  'gen_ai.client.inference.usage.output_tokens': counter('Output tokens, as the provider counts them.', {
     unit: '{token}',
     labels: { ...genAiModel, 'gen_ai.token.modality': ['unknown'] },
-    services: processor,
-  },
-  'gen_ai.client.token.usage': {
-    kind: 'histogram',
-    help: 'Tokens of one attempt; the older name of the usage.',
+  }),
+  'gen_ai.client.token.usage': histogram('Tokens of one attempt; the older name of the usage.', {
     unit: '{token}',
     labels: { ...genAiModel, 'gen_ai.token.type': ['input', 'output'] },
     buckets: tokenCounts,
-    services: processor,
     isOldGenAi: true,
-  },
-  'gen_ai.execute_tool.duration': {
-    kind: 'histogram',
-    help: 'Time from the request of a tool call to its outcome.',
+  }),
+  'gen_ai.execute_tool.duration': histogram('Time from the request of a tool call to its outcome.', {
     unit: 's',
     labels: { 'gen_ai.operation.name': ['execute_tool'], 'gen_ai.tool.name': 'open', 'error.type': 'optional' },
     buckets: waitTimes,
-    services: processor,
-  },
-} as const satisfies Readonly<Record<string, MetricDescription>>;
+  }),
+};
 
 type Table = typeof metricTable;
 type NameOf<Kind extends MetricDescription['kind']> = {
@@ -530,7 +358,6 @@ export type GaugeName = NameOf<'gauge'>;
 
 export const metricNames = Object.keys(metricTable) as MetricName[];
 
-/** The description without its literal types. */
 export const describedMetric = (name: MetricName): MetricDescription => metricTable[name];
 
 /** The name in Prometheus text, UTF-8 names off; the Collector makes the same of what is pushed. (W1) */

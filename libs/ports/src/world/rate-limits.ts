@@ -30,7 +30,7 @@ export interface RateLimits {
  * One step of the generic cell rate algorithm (ITU-T I.371): `arrival` is the stored theoretical arrival time, in
  * milliseconds. `keep` is the value to store now; null when nothing was taken.
  */
-export function takeCell(
+function takeCell(
   arrival: number,
   now: number,
   { perSecond, burst }: RateLimit,

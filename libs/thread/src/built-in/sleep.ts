@@ -1,6 +1,5 @@
 import type { Draft } from '../draft.ts';
 import { threadLimits } from '../policy.ts';
-import { setThreadTimer } from '../rules/call.ts';
 import type { Call } from '../thread.ts';
 import { type AfterAnswer, answer, type BuiltInTool, fail, schemaOf } from './built-in-tool.ts';
 
@@ -20,9 +19,4 @@ export function sleepThrough(draft: Draft, call: Call, until: number): AfterAnsw
   if (until - now > threadLimits.sleepMsMax) return fail(draft, call, 'five years is the longest sleep');
   answer(draft, call, `Timer set for ${new Date(until).toISOString()}.`);
   return { wish: 'sleep', until };
-}
-
-/** The turn ends with it: nothing of the round is news any more. */
-export function fallAsleep(draft: Draft, until: number): void {
-  setThreadTimer(draft, 'sleep', Math.ceil(until));
 }

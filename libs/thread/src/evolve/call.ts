@@ -1,6 +1,6 @@
 // Open tool calls: begun, changed, and gone with everything that belongs to them.
 import type { Event } from '../event.ts';
-import { type Call, callOf, type Thread } from '../thread.ts';
+import { type Call, callOf, type Thread, without } from '../thread.ts';
 import { toolsetOf } from '../tools.ts';
 import { replaceCall } from './changed-call.ts';
 import { withoutTimer } from './timer.ts';
@@ -27,9 +27,6 @@ export function newCall(thread: Thread, event: Event<'ToolCallRequested'>, at: n
 
 export const withCall = (thread: Thread, call: Call): Thread => ({ ...thread, calls: [...thread.calls, call] });
 
-const withoutProblems = ({ problems }: Thread, toolCallId: string): Thread['problems'] =>
-  problems.filter((problem) => problem.toolCallId !== toolCallId);
-
 /** An unusable callback stays a problem of the thread as long as its call waits for a usable one. */
 export function rejectCallback(thread: Thread, event: Event<'CallbackRejected'>, since: number): Thread {
   const { toolCallId, code, reason } = event;
@@ -44,13 +41,12 @@ export function rejectCallback(thread: Thread, event: Event<'CallbackRejected'>,
 export function withoutCall(thread: Thread, toolCallId: string): Thread {
   const settled = callOf(thread, toolCallId);
   if (settled === undefined) return thread;
-  const calls = thread.calls.filter((call) => call.toolCallId !== toolCallId);
-  const problems = settled.rejectedCallbacks === 0 ? thread.problems : withoutProblems(thread, toolCallId);
-  const held = thread.held.length === 0 ? thread.held : thread.held.filter((event) => event.toolCallId !== toolCallId);
-  let without: Thread = { ...thread, calls, held, problems };
+  const isOther = (of: { readonly toolCallId?: string }): boolean => of.toolCallId !== toolCallId;
+  const calls = thread.calls.filter(isOther);
+  const problems = settled.rejectedCallbacks === 0 ? thread.problems : thread.problems.filter(isOther);
+  const held = thread.held.length === 0 ? thread.held : thread.held.filter(isOther);
+  let rest: Thread = { ...thread, calls, held, problems };
   for (const timerId of [settled.timerId, settled.personTimerId])
-    if (timerId !== null) without = withoutTimer(without, timerId);
-  if (!('choiceId' in settled.waiting)) return without;
-  const { [settled.waiting.choiceId]: _open, ...choices } = thread.choices;
-  return { ...without, choices };
+    if (timerId !== null) rest = withoutTimer(rest, timerId);
+  return 'choiceId' in settled.waiting ? { ...rest, choices: without(thread.choices, settled.waiting.choiceId) } : rest;
 }

@@ -1,6 +1,6 @@
 // Choices that wait for a person.
 import type { Event } from '../event.ts';
-import { type Call, callOf, type Choice, own, type Thread } from '../thread.ts';
+import { type Call, callOf, type Choice, own, type Thread, without } from '../thread.ts';
 import { changeCall } from './changed-call.ts';
 import { withoutTimer } from './timer.ts';
 
@@ -8,8 +8,7 @@ export function settleChoice(thread: Thread, event: Event<'ChoiceSettled'>): Thr
   const choice = own(thread.choices, event.choiceId);
   if (choice === undefined) return thread;
   const call = callOf(thread, choice.toolCallId);
-  const { [event.choiceId]: _settled, ...choices } = thread.choices;
-  const settled = { ...thread, choices };
+  const settled = { ...thread, choices: without(thread.choices, event.choiceId) };
   if (call === undefined) return settled;
   const freed = call.personTimerId === null ? settled : withoutTimer(settled, call.personTimerId);
   const allowed = event.decision === 'allow_for_thread' ? [...thread.allowed, allowanceKey(call)] : thread.allowed;

@@ -35,14 +35,12 @@ export function receiveEvent(before: Thread, event: Event<'SubscriptionEventRece
   const counted = { ...subscription, events: subscription.events + 1, lastEventAt: at, minute };
   const thread = { ...before, subscriptions: { ...before.subscriptions, [event.toolCallId]: counted } };
   if (event.into === 'child') return thread;
-  if (event.into === 'queue') {
-    const { toolCallId, eventId, content, final } = event;
-    const { operation } = subscription;
-    const merged = minute.events > threadLimits.eventsPerMinuteMax;
-    const size = JSON.stringify(content).length;
-    const queued = { toolCallId, eventId, content, final, operation, arguments: subscription.arguments, merged, size };
-    return { ...thread, queuedEvents: [...thread.queuedEvents, queued] };
-  }
-  const tooFast = minute.events > threadLimits.eventsPerMinuteMax;
-  return arrived(tooFast ? { ...thread, merged: thread.merged + 1 } : thread, event.turnId, at);
+  const merged = minute.events > threadLimits.eventsPerMinuteMax;
+  if (event.into === 'thread')
+    return arrived(merged ? { ...thread, merged: thread.merged + 1 } : thread, event.turnId, at);
+  const { toolCallId, eventId, content, final } = event;
+  const size = JSON.stringify(content).length;
+  const { operation } = subscription;
+  const queued = { toolCallId, eventId, content, final, operation, arguments: subscription.arguments, merged, size };
+  return { ...thread, queuedEvents: [...thread.queuedEvents, queued] };
 }

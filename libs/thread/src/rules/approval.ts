@@ -6,7 +6,6 @@
 //   P2. All approvals that count are of the same arguments: other arguments void the earlier approvals.
 //   P3. An approval that counts is an event: it is there after a crash, once, in the order of the log.
 //   P4. A credential for one answer gives one, whatever becomes of it.
-import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { Event } from '../event.ts';
 import { invisibleCharacters } from '../invisible-characters.ts';
@@ -43,7 +42,7 @@ export function requestApproval(draft: Draft, call: Call, argumentsHash: string)
   setTimer(draft, call, 'approval_deadline', expiresAt);
 }
 
-export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
+export function answerChoice(draft: Draft, input: ChoiceAnswer): void {
   const choice = own(draft.thread.choices, input.choiceId);
   const call = choice === undefined ? undefined : callOf(draft.thread, choice.toolCallId);
   if (choice === undefined || call === undefined) {
@@ -55,8 +54,7 @@ export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
   if (choice.kind === 'tool') {
     const selected = input.answer.answer === 'selected' ? input.answer.selected : choice.default;
     settleChoice(draft, choice, selected, by, input.reason);
-    restartTimeout(draft, call);
-    return draft.decided();
+    return restartTimeout(draft, call);
   }
   const current = draft.moment.sha256(JSON.stringify(call.arguments));
   if ([input.edit?.of, input.shown].some((shown) => shown !== undefined && shown !== current))
@@ -67,21 +65,18 @@ export function answerChoice(draft: Draft, input: ChoiceAnswer): Decision {
   if (decision === 'deny') {
     draft.emit({ type: 'ChoiceSettled', choiceId: input.choiceId, decision, by, ...reason });
     settle(draft, call, 'denied', 'DENIED', denial(by, input.reason));
-  } else {
-    const edit = decision === 'allow' ? editOf(draft, input, current) : {};
-    const counting = edit.edited === true ? [] : (choice.approvals ?? []); // (P2)
-    if (counting.some(({ credential }) => credential === credentialOf(input)))
-      return refuseRequest(draft, input, 'APPROVAL_COUNTED', 'an approval of this credential counts already');
-    const approval = approvalOf(input, by, decision === 'allow_for_thread');
-    const approvals = [...counting, approval];
-    if (approvals.length < (choice.approvalsNeeded ?? 1)) {
-      draft.emit({ type: 'ApprovalCounted', choiceId: input.choiceId, ...factOf(approval), ...reason, ...edit }); // (P3)
-      return draft.decided();
-    }
-    allow(draft, choice, { call, approvals, reason, edit });
+    return wake(draft);
   }
+  const edit = decision === 'allow' ? editOf(draft, input, current) : {};
+  const counting = edit.edited === true ? [] : (choice.approvals ?? []); // (P2)
+  if (counting.some(({ credential }) => credential === credentialOf(input)))
+    return refuseRequest(draft, input, 'APPROVAL_COUNTED', 'an approval of this credential counts already');
+  const approval = approvalOf(input, by, decision === 'allow_for_thread');
+  const approvals = [...counting, approval];
+  if (approvals.length < (choice.approvalsNeeded ?? 1))
+    return draft.emit({ type: 'ApprovalCounted', choiceId: input.choiceId, ...factOf(approval), ...reason, ...edit }); // (P3)
+  allow(draft, choice, { call, approvals, reason, edit });
   wake(draft);
-  return draft.decided();
 }
 
 type Edit = Pick<Event<'ChoiceSettled'>, 'edited' | 'argumentsAllowed'>;
@@ -125,12 +120,11 @@ function isSpent({ approvals = [], spent = [] }: Choice, input: ChoiceAnswer): b
   return spent.includes(credential) || approvals.some((approval) => approval.credential === credential);
 }
 
-export function assignChoice(draft: Draft, input: AssignmentRequest): Decision {
+export function assignChoice(draft: Draft, input: AssignmentRequest): void {
   const { choiceId, assignees, by } = input;
   if (own(draft.thread.choices, choiceId) === undefined)
     return refuseRequest(draft, input, 'CHOICE_SETTLED', 'the choice has been answered, or is not of this thread');
   draft.emit({ type: 'ChoiceAssigned', choiceId, assignees, by });
-  return draft.decided();
 }
 
 /** Nothing for arguments that are those of the model after all. */

@@ -1,9 +1,15 @@
 // Operations on one call: dispatch it, set its timeout, end it, withdraw it.
 import { text } from '../content.ts';
 import type { Draft } from '../draft.ts';
-import type { CallTimerReason, Outcome, ThreadEvent, TimerReason } from '../event.ts';
-import { type Call, isUnsent } from '../thread.ts';
+import type { CallTimerReason, Event, Outcome, TimerReason } from '../event.ts';
+import { type Call, callOf, isUnsent } from '../thread.ts';
 import { timeoutOf } from '../tools.ts';
+
+/** A call that was sent and has no outcome yet, pending or detached. R34 */
+export function sentCall({ thread }: Draft, toolCallId: string): Call | null {
+  const call = callOf(thread, toolCallId);
+  return call === undefined || isUnsent(call) ? null : call;
+}
 
 /** Owes the invocation; it is paid after the commit, so no call reaches a tool that is not in the history. I-05 */
 export function dispatch(draft: Draft, call: Call): void {
@@ -61,7 +67,7 @@ export function settle(draft: Draft, call: Call, outcome: Outcome, code: string,
 export function end(
   draft: Draft,
   call: Call,
-  ending: Pick<Extract<ThreadEvent, { type: 'ToolCallSettled' }>, 'outcome' | 'content' | 'code' | 'displayAs'>,
+  ending: Pick<Event<'ToolCallSettled'>, 'outcome' | 'content' | 'code' | 'displayAs'>,
 ): void {
   const { toolCallId } = call;
   draft.emit({ type: 'ToolCallSettled', toolCallId, ...ending });
@@ -73,11 +79,10 @@ export function abandon(draft: Draft, call: Call, { notify }: { readonly notify:
   if (isUnsent(call)) return; // no server has the call
   const { toolCallId } = call;
   draft.owe({ do: 'WithdrawCall', id: `withdraw:${toolCallId}`, toolCallId });
-  if (notify)
-    draft.owe({
-      do: 'SendCancelNotices',
-      id: `cancel:${toolCallId}`,
-      toolCallId,
-      toolServers: draft.thread.toolServers,
-    });
+  if (notify) notifyCancel(draft, toolCallId);
+}
+
+/** Every tool server is notified that the call, or its subscription, is over. R64, R76 */
+export function notifyCancel(draft: Draft, toolCallId: string, id = `cancel:${toolCallId}`): void {
+  draft.owe({ do: 'SendCancelNotices', id, toolCallId, toolServers: draft.thread.toolServers });
 }

@@ -6,7 +6,7 @@
 //   Y2. A report enters the parent once, under the child's id and the occasion.
 //   Y3. Above the limit of open children events wait in order; a child that closes makes room for the oldest.
 import { type Content, externalEventNote, plainText } from '../content.ts';
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import {
   type ArrivedEvent,
@@ -14,11 +14,12 @@ import {
   type ExternalEvent,
   inputIds,
   type ParentMessage,
+  type ReceivedEvent,
   type SpawnedBy,
   type ThreadOpening,
 } from '../input.ts';
 import { openChildrenMaxAt, threadLimits } from '../policy.ts';
-import { type HeldEvent, type QueuedEvent, type Subscription, type Thread, timerOf } from '../thread.ts';
+import { type QueuedEvent, type Subscription, type Thread, timerOf } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
 import { beginsTurn, wake } from './wake.ts';
 
@@ -32,18 +33,20 @@ export const mayOpenChild = (thread: Thread): boolean =>
 interface Spawn {
   readonly childId: string;
   readonly spawnedBy: SpawnedBy;
-  readonly events: readonly ArrivedEvent[];
-  readonly queuedEvents: number;
-  readonly instructions: string | null;
+  readonly events?: readonly ArrivedEvent[];
+  readonly queuedEvents?: number;
+  readonly instructions?: string | null;
+}
+
+function spawnedByEvent(of: Subscription | QueuedEvent): SpawnedBy {
+  return { kind: 'event', toolCallId: of.toolCallId, operation: of.operation, arguments: of.arguments };
 }
 
 /** A threaded event gets a child of its own, at once, also while calls are open here. R74 */
-export function openEventChild(draft: Draft, subscription: Subscription, event: HeldEvent): void {
+export function openEventChild(draft: Draft, subscription: Subscription, event: ReceivedEvent): void {
   const childId = draft.mint('thr');
   draft.emit({ type: 'SubscriptionEventReceived', ...event, into: 'child', childId });
-  const { toolCallId, operation } = subscription;
-  const spawnedBy: SpawnedBy = { kind: 'event', toolCallId, operation, arguments: subscription.arguments };
-  open(draft, { childId, spawnedBy, events: [arrivedEvent(event)], queuedEvents: 0, instructions: null });
+  open(draft, { childId, spawnedBy: spawnedByEvent(subscription), events: [arrivedEvent(event)] });
 }
 
 /** (Y3) Events that came too fast share children at the end of their minute; the others get one each. */
@@ -53,14 +56,8 @@ export function openQueuedChildren(draft: Draft): void {
     const events = nextQueued(draft);
     const [first] = events;
     if (first === undefined) return;
-    const { toolCallId, operation } = first;
-    open(draft, {
-      childId: draft.mint('thr'),
-      spawnedBy: { kind: 'event', toolCallId, operation, arguments: first.arguments },
-      events: events.map(arrivedEvent),
-      queuedEvents: events.length,
-      instructions: null,
-    });
+    const spawn = { childId: draft.mint('thr'), spawnedBy: spawnedByEvent(first), events: events.map(arrivedEvent) };
+    open(draft, { ...spawn, queuedEvents: events.length });
   }
 }
 
@@ -96,11 +93,12 @@ export function spawnThread(
   if (draft.moment.quota?.isFull('threads') === true)
     return { problem: 'the tenant has as many open threads as it may' };
   const childId = draft.mint('thr');
-  open(draft, { childId, spawnedBy: { kind: 'call', toolCallId }, events: [], queuedEvents: 0, instructions });
+  open(draft, { childId, spawnedBy: { kind: 'call', toolCallId }, instructions });
   return { childId };
 }
 
-function open(draft: Draft, { childId, spawnedBy, events, queuedEvents, instructions }: Spawn): void {
+function open(draft: Draft, spawn: Spawn): void {
+  const { childId, spawnedBy, events = [], queuedEvents = 0, instructions = null } = spawn;
   const { kind, toolCallId } = spawnedBy;
   const told = instructions === null ? {} : { instructions };
   draft.emit({ type: 'ChildSpawned', childId, reason: kind, toolCallId, queuedEvents, ...told });
@@ -142,7 +140,7 @@ export function reportToParent(draft: Draft, occasion: string, report: Content, 
 }
 
 /** An event that belongs to nothing in this thread: it enters the thread, or begins a child of its own. */
-export function takeExternalEvent(draft: Draft, input: ExternalEvent): Decision {
+export function takeExternalEvent(draft: Draft, input: ExternalEvent): void {
   const { source, eventId, content, associative, requestId } = input;
   const { thread } = draft;
   const hasChild = !associative && thread.ancestors.length < threadLimits.depthMax && mayOpenChild(thread);
@@ -152,23 +150,20 @@ export function takeExternalEvent(draft: Draft, input: ExternalEvent): Decision 
   if (childId !== null) {
     const spawnedBy: SpawnedBy = { kind: 'event', toolCallId: requestId, operation: source, arguments: {} };
     const instructions = `${externalEventNote(received)}\n${plainText(content)}`;
-    open(draft, { childId, spawnedBy, events: [], queuedEvents: 0, instructions });
+    open(draft, { childId, spawnedBy, instructions });
   }
   wake(draft);
-  return draft.decided();
 }
 
-export function takeReport(draft: Draft, input: ChildReport): Decision {
+export function takeReport(draft: Draft, input: ChildReport): void {
   const { childId, report, closed } = input;
   draft.emit({ type: 'ChildReported', childId, report, closed }, beginsTurn(draft));
   if (closed) openQueuedChildren(draft);
   wake(draft);
-  return draft.decided();
 }
 
-export function takeParentMessage(draft: Draft, input: ParentMessage): Decision {
-  if (draft.thread.parent?.threadId !== input.parentId) return { committed: false, refusal: 'NOT_THE_PARENT' };
+export function takeParentMessage(draft: Draft, input: ParentMessage): StableRefusal | void {
+  if (draft.thread.parent?.threadId !== input.parentId) return 'NOT_THE_PARENT';
   draft.emit({ type: 'ParentMessageReceived', content: input.content }, beginsTurn(draft));
   wake(draft);
-  return draft.decided();
 }

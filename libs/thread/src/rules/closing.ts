@@ -1,28 +1,25 @@
 // Closing ends everything that is open; afterwards only refusals are recorded. (V9, thread T4)
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
-import { text } from '../content.ts';
-import type { Content } from '../content.ts';
+import { type Content, text } from '../content.ts';
 import type { CloseRequest, RetentionEnd } from '../input.ts';
 import { mayWake, type Thread } from '../thread.ts';
-import { abandon, end } from './call.ts';
+import { abandon, end, notifyCancel } from './call.ts';
 import { reportToParent } from './child.ts';
 import { stopCompletion } from './interruption.ts';
 import { withdrawQuestion } from './person.ts';
 
-export function closeThread(draft: Draft, input: CloseRequest): Decision {
+export function closeThread(draft: Draft, input: CloseRequest): void {
   endThread(draft, input.requestId, [text('The thread was closed before it reported.')]);
-  return draft.decided();
 }
 
 /**
  * A thread that has gone on since, or has anything open, stays: both hold for every later state, which is younger. Its
  * parent gets no report, which would wake it: the family goes as a whole.
  */
-export function endRetention(draft: Draft, { restingSince }: RetentionEnd): Decision {
-  if (!restsSince(draft.thread, restingSince)) return { committed: false, refusal: 'NOT_AT_REST' };
+export function endRetention(draft: Draft, { restingSince }: RetentionEnd): StableRefusal | void {
+  if (!restsSince(draft.thread, restingSince)) return 'NOT_AT_REST';
   endThread(draft, 'retention', null);
-  return draft.decided();
 }
 
 /** No event since this time, milliseconds since the epoch, and nothing open. */
@@ -60,9 +57,7 @@ export function endThread(draft: Draft, by: string, report: Content | null): voi
   const { toolServers, id, subscriptions, policies } = draft.thread;
   for (const toolCallId of Object.keys(subscriptions)) {
     draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'thread_closed' });
-    if (policies.cancelSubscriptionsOnClose)
-      // R80
-      draft.owe({ do: 'SendCancelNotices', id: `cancel:${toolCallId}`, toolCallId, toolServers });
+    if (policies.cancelSubscriptionsOnClose) notifyCancel(draft, toolCallId); // R80
   }
   draft.emit({ type: 'ThreadClosed', by });
   if (toolServers.length > 0) draft.owe({ do: 'SendCloseNotices', id: `close:${id}`, toolServers });

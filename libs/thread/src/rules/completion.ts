@@ -1,10 +1,10 @@
 // The model has answered, or failed for good. An answer counts only while its completion is current. I-14
-import { fallAsleep } from '../built-in/sleep.ts';
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { CompletionFailure, CompletionResult, RetryRequest } from '../input.ts';
 import { text } from '../content.ts';
 import { threadLimits } from '../policy.ts';
+import { setThreadTimer } from './call.ts';
 import { endThread } from './closing.ts';
 import { refuseRequest } from './refusal.ts';
 import { requestCall } from './tool-call.ts';
@@ -13,8 +13,8 @@ import { askModel, isBusy, wake } from './wake.ts';
 const isCurrent = (draft: Draft, completionId: string): boolean =>
   draft.thread.completion?.completionId === completionId;
 
-export function recordCompletion(draft: Draft, input: CompletionResult): Decision {
-  if (!isCurrent(draft, input.completionId)) return { committed: false, refusal: 'SUPERSEDED' };
+export function recordCompletion(draft: Draft, input: CompletionResult): StableRefusal | void {
+  if (!isCurrent(draft, input.completionId)) return 'SUPERSEDED';
   const { completionId, finishReason, usage, toolCalls } = input;
   if (toolCalls.length > threadLimits.callsPerAnswerMax) return fail(draft, completionId, tooManyCalls);
   const message = { text: input.text, ...(input.reasoning === null ? {} : { reasoning: input.reasoning }) };
@@ -24,18 +24,17 @@ export function recordCompletion(draft: Draft, input: CompletionResult): Decisio
   // A close wins over a sleep: a thread that closes does not sleep.
   const closing = wishes.find((wish) => wish.wish === 'close');
   if (closing?.wish === 'close') {
-    endThread(draft, completionId, [text(closing.report ?? input.text.slice(0, threadLimits.familyCharactersMax))]);
-    return draft.decided();
+    const report = closing.report ?? input.text.slice(0, threadLimits.familyCharactersMax);
+    return endThread(draft, completionId, [text(report)]);
   }
   const sleeps = wishes.flatMap((wish) => (wish.wish === 'sleep' ? [wish.until] : []));
-  if (sleeps.length > 0) fallAsleep(draft, Math.min(...sleeps)); // the earliest one wakes it
+  if (sleeps.length > 0) setThreadTimer(draft, 'sleep', Math.ceil(Math.min(...sleeps))); // the earliest one wakes it
   wake(draft);
-  return draft.decided();
 }
 
 /** The input is kept: the next message or a retry goes on. R55 */
-export function recordFailure(draft: Draft, input: CompletionFailure): Decision {
-  if (!isCurrent(draft, input.completionId)) return { committed: false, refusal: 'SUPERSEDED' };
+export function recordFailure(draft: Draft, input: CompletionFailure): StableRefusal | void {
+  if (!isCurrent(draft, input.completionId)) return 'SUPERSEDED';
   return fail(draft, input.completionId, input);
 }
 
@@ -47,18 +46,16 @@ const tooManyCalls: Failed = {
   retryable: false,
 };
 
-function fail(draft: Draft, completionId: string, { code, detail, retryable }: Failed): Decision {
+function fail(draft: Draft, completionId: string, { code, detail, retryable }: Failed): void {
   draft.emit({ type: 'CompletionFailed', completionId, code, detail, retryable });
   wake(draft);
-  return draft.decided();
 }
 
-export function retry(draft: Draft, input: RetryRequest): Decision {
+export function retry(draft: Draft, input: RetryRequest): void {
   const { stalled } = draft.thread;
   if (!stalled || isBusy(draft)) {
     const why = stalled ? 'something is running: it goes on by itself' : 'the last completion did not fail';
     return refuseRequest(draft, input, 'NOTHING_TO_RETRY', why);
   }
   askModel(draft, { byHand: true });
-  return draft.decided();
 }

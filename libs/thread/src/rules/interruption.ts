@@ -1,5 +1,4 @@
 // Stopping: what a person has seen stays, each pending call gets its one result, and the tool servers are notified.
-import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { text } from '../content.ts';
 import type { CancelCallRequest, InterruptRequest } from '../input.ts';
@@ -40,7 +39,7 @@ export function interruptCall(draft: Draft, call: Call): void {
 }
 
 /** A client stops the turn: as `on_interrupt: cancel`, whatever the policy. Calls for a person stay unless named. */
-export function interruptTurn(draft: Draft, input: InterruptRequest): Decision {
+export function interruptTurn(draft: Draft, input: InterruptRequest): void {
   const { thread } = draft;
   const calls = blockingCalls(thread).filter((call) => input.includeHuman || !waitsForPerson(call));
   const waitsForTools = thread.loading !== null && thread.unseen > 0;
@@ -51,13 +50,11 @@ export function interruptTurn(draft: Draft, input: InterruptRequest): Decision {
   for (const call of calls) interruptCall(draft, call);
   draft.emit({ type: 'TurnInterrupted', requestId: input.requestId });
   wake(draft); // queued messages begin their turn now
-  return draft.decided();
 }
 
-export function cancelCall(draft: Draft, input: CancelCallRequest): Decision {
+export function cancelCall(draft: Draft, input: CancelCallRequest): void {
   const call = callOf(draft.thread, input.toolCallId);
   if (call === undefined) return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'the call is not open');
   interruptCall(draft, call);
   wake(draft);
-  return draft.decided();
 }

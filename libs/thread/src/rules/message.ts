@@ -1,15 +1,13 @@
 // A user message, also one that arrives while the thread is busy: cancel, keep, queue, reject; calls that
 // wait for a person have their own policy, because "I have logged in" must not cancel the login.
-import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { UserMessage } from '../input.ts';
-import type { InterruptPolicy } from '../policy.ts';
-import { threadLimits } from '../policy.ts';
-import { blockingCalls, queuedMessage, type Thread, waitsForPerson } from '../thread.ts';
+import { type InterruptPolicy, threadLimits } from '../policy.ts';
+import { arrivedMessage, blockingCalls, type Thread, waitsForPerson } from '../thread.ts';
 import { interruptCall, stopCompletion } from './interruption.ts';
 import { acceptMessages, wake } from './wake.ts';
 
-export function takeMessage(draft: Draft, input: UserMessage): Decision {
+export function takeMessage(draft: Draft, input: UserMessage): void {
   const policies = policiesInForce(draft.thread);
   if (policies.includes('reject'))
     return refuse(draft, input, 'CALLS_PENDING', 'the thread is busy and its agent rejects messages meanwhile');
@@ -17,7 +15,6 @@ export function takeMessage(draft: Draft, input: UserMessage): Decision {
   interruptForMessage(draft);
   acceptMessages(draft, [input]);
   wake(draft);
-  return draft.decided();
 }
 
 /** The policies that apply: the machine one for a completion or a sent call, the human one for a call for a person. */
@@ -39,16 +36,14 @@ function interruptForMessage(draft: Draft): void {
   }
 }
 
-function queue(draft: Draft, input: UserMessage): Decision {
+function queue(draft: Draft, input: UserMessage): void {
   if (draft.thread.queue.length >= threadLimits.queuedMessagesMax) {
     return refuse(draft, input, 'QUEUE_FULL', `${threadLimits.queuedMessagesMax} messages are waiting already`);
   }
-  draft.emit({ type: 'MessageQueued', ...queuedMessage(input) });
-  return draft.decided();
+  draft.emit({ type: 'MessageQueued', ...arrivedMessage(input) });
 }
 
 /** Recorded, so that an accepted request never vanishes and is never judged again at another time. (V3) */
-export function refuse(draft: Draft, input: UserMessage, code: string, detail: string): Decision {
+export function refuse(draft: Draft, input: UserMessage, code: string, detail: string): void {
   draft.emit({ type: 'MessageRefused', messageId: input.messageId, code, detail });
-  return draft.decided();
 }

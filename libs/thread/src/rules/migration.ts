@@ -7,7 +7,7 @@
 //   G1. While a migration runs no completion is requested and no child opens; messages and events queue, other arrivals
 //       are recorded.
 //   G2. Addresses change only in the commit that ends a successful migration. R103
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { inputIds, type MigrationRequest, type MigrationResult } from '../input.ts';
 import { openQueuedChildren } from './child.ts';
@@ -15,7 +15,7 @@ import { loadToolsets } from './opening.ts';
 import { refuseRequest } from './refusal.ts';
 import { wake } from './wake.ts';
 
-export function startMigration(draft: Draft, input: MigrationRequest): Decision {
+export function startMigration(draft: Draft, input: MigrationRequest): void {
   const problem = obstacleOf(draft, input);
   if (problem !== null) return refuseRequest(draft, input, problem.code, problem.detail);
   const { toolServers } = input;
@@ -23,7 +23,6 @@ export function startMigration(draft: Draft, input: MigrationRequest): Decision 
   draft.emit({ type: 'MigrationStarted', migrationId, toolServers });
   const session = draft.thread.id;
   draft.owe({ do: 'MigrateToolServers', id: inputIds.migration(migrationId), migrationId, session, toolServers });
-  return draft.decided();
 }
 
 function obstacleOf(
@@ -40,21 +39,16 @@ function obstacleOf(
     thread.migrating !== null ||
     thread.calls.length > 0 ||
     Object.keys(thread.children).length > 0;
-  return isBusy
-    ? {
-        code: 'CALLS_PENDING',
-        detail: 'something is running: wait until the thread and its children are idle, or interrupt',
-      }
-    : null;
+  const detail = 'something is running: wait until the thread and its children are idle, or interrupt';
+  return isBusy ? { code: 'CALLS_PENDING', detail } : null;
 }
 
-export function endMigration(draft: Draft, input: MigrationResult): Decision {
+export function endMigration(draft: Draft, input: MigrationResult): StableRefusal | void {
   const { migrationId, problems, migrated } = input;
-  if (draft.thread.migrating?.migrationId !== migrationId) return { committed: false, refusal: 'NOT_MIGRATING' };
+  if (draft.thread.migrating?.migrationId !== migrationId) return 'NOT_MIGRATING';
   const ok = problems.length === 0;
   draft.emit({ type: 'MigrationEnded', migrationId, ok, migrated, problems }); // (G2)
   if (ok) loadToolsets(draft);
   openQueuedChildren(draft);
   wake(draft);
-  return draft.decided();
 }

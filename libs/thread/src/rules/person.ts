@@ -7,34 +7,27 @@
 //   Q2. The URL of a login is never here; when its call is settled the sealed one is forgotten. R88
 //   Q3. A question without a message id is a repetition while the same question of its call is open, and is a new
 //       question after that. The repetition is recorded, so that it stays one when its input comes again later. R94, V3
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ChoiceAnswerFailure, LoginPrompt, ChoicePrompt } from '../input.ts';
-import { type Call, callOf, type Choice, isUnsent, own, waitsForPerson } from '../thread.ts';
+import { type Call, callOf, type Choice, own, waitsForPerson } from '../thread.ts';
 import { timeoutOf } from '../tools.ts';
-import { abandon, setTimer, settle } from './call.ts';
+import { abandon, sentCall, setTimer, settle } from './call.ts';
 import { wake } from './wake.ts';
 
-/** The call that this message is about, if it was sent to this server and has no outcome. R34 */
-function sentCall(draft: Draft, toolCallId: string, toolServer: string): Call | null {
-  const call = callOf(draft.thread, toolCallId);
-  return call !== undefined && call.toolServer === toolServer && !isUnsent(call) ? call : null;
-}
-
-export function takeLogin(draft: Draft, input: LoginPrompt): Decision {
-  const call = sentCall(draft, input.toolCallId, input.toolServer);
-  if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
+export function takeLogin(draft: Draft, input: LoginPrompt): StableRefusal | void {
+  const call = sentCall(draft, input.toolCallId);
+  if (call?.toolServer !== input.toolServer) return 'NOT_PENDING';
   if (isOpen(call, 'login', input.question)) return recordRepetition(draft, call);
   replaceQuestion(draft, call);
   const { toolCallId } = call;
   draft.emit({ type: 'OauthRequested', toolCallId, ...named(input), expiresAt: input.expiresAt });
   setTimer(draft, call, 'login_deadline', input.expiresAt);
-  return draft.decided();
 }
 
-export function takeUserChoice(draft: Draft, input: ChoicePrompt): Decision {
-  const call = sentCall(draft, input.toolCallId, input.toolServer);
-  if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
+export function takeUserChoice(draft: Draft, input: ChoicePrompt): StableRefusal | void {
+  const call = sentCall(draft, input.toolCallId);
+  if (call?.toolServer !== input.toolServer) return 'NOT_PENDING';
   if (isOpen(call, 'choice', input.question)) return recordRepetition(draft, call);
   replaceQuestion(draft, call);
   const { prompt, choices, answerTo, expiresAt } = input;
@@ -51,7 +44,6 @@ export function takeUserChoice(draft: Draft, input: ChoicePrompt): Decision {
     expiresAt,
   });
   setTimer(draft, call, 'choice_deadline', expiresAt);
-  return draft.decided();
 }
 
 const named = ({ question }: LoginPrompt | ChoicePrompt): { readonly question?: string } =>
@@ -62,10 +54,9 @@ const isOpen = ({ waiting }: Call, kind: 'login' | 'choice', question: string | 
   question !== null && waiting.for === kind && waiting.question === question;
 
 /** (Q3) */
-function recordRepetition(draft: Draft, { toolCallId }: Call): Decision {
+function recordRepetition(draft: Draft, { toolCallId }: Call): void {
   const reason = 'the same question again, while it is open';
   draft.emit({ type: 'CallbackRejected', toolCallId, reason, code: 'REPEATED' });
-  return draft.decided();
 }
 
 /** A tool that sends a new question has given up its earlier one, and waits for no answer to it. */
@@ -121,13 +112,12 @@ export function restartTimeout(draft: Draft, call: Call): void {
 }
 
 /** The choice cannot reach the tool, so the tool never answers; unless it has asked something else meanwhile. */
-export function takeAnswerFailure(draft: Draft, input: ChoiceAnswerFailure): Decision {
+export function takeAnswerFailure(draft: Draft, input: ChoiceAnswerFailure): StableRefusal | void {
   const call = callOf(draft.thread, input.toolCallId);
-  if (call === undefined) return { committed: false, refusal: 'NOT_PENDING' };
+  if (call === undefined) return 'NOT_PENDING';
   const { toolCallId } = call;
   if (waitsForPerson(call))
     draft.emit({ type: 'CallbackRejected', toolCallId, reason: input.detail, code: 'DISPATCH_FAILED' });
   else settle(draft, call, 'error', 'DISPATCH_FAILED', input.detail);
   wake(draft);
-  return draft.decided();
 }

@@ -1,5 +1,4 @@
 // A client's request that the thread cannot fulfil is recorded: a 202 never vanishes. (V3, input N2)
-import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { ClientInput, UserMessage } from '../input.ts';
 
@@ -20,7 +19,6 @@ const names = {
   ChoiceAnswer: 'choice',
 } as const satisfies Record<Request['kind'], string>;
 
-export function refuseRequest(draft: Draft, input: Request, code: string, detail: string): Decision {
+export function refuseRequest(draft: Draft, input: Request, code: string, detail: string): void {
   draft.emit({ type: 'RequestRefused', requestId: input.requestId, request: names[input.kind], code, detail });
-  return draft.decided();
 }

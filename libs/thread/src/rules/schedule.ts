@@ -1,6 +1,5 @@
 // Messages that a clock sends: cron lines with a time zone, and a rule for missed times.
 import { text } from '../content.ts';
-import type { Decision } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { Schedule, ScheduleRequest, UnscheduleRequest } from '../input.ts';
 import { threadLimits } from '../policy.ts';
@@ -16,7 +15,7 @@ const intervalMsMin = 60_000;
 /** Missed times are counted up to this number. */
 const missedCountedMax = 1_000;
 
-export function setSchedule(draft: Draft, input: ScheduleRequest): Decision {
+export function setSchedule(draft: Draft, input: ScheduleRequest): void {
   const { scheduleId, schedule } = input;
   const { now } = draft.moment;
   const nextAfter = (after: number): number | null => draft.moment.nextTime(schedule.cron, schedule.timeZone, after);
@@ -29,7 +28,6 @@ export function setSchedule(draft: Draft, input: ScheduleRequest): Decision {
     return refuseRequest(draft, input, 'LIMIT_REACHED', `a thread has at most ${threadLimits.schedulesMax} schedules`);
   draft.emit({ type: 'ScheduleSet', scheduleId, schedule });
   setScheduleTimer(draft, scheduleId, next);
-  return draft.decided();
 }
 
 /** The first time of a cron line after a time; null for none. */
@@ -46,12 +44,11 @@ export function comesTooOften(nextAfter: NextAfter, next: number): boolean {
   return first !== null && second !== null && second - first < intervalMsMin;
 }
 
-export function removeSchedule(draft: Draft, input: UnscheduleRequest): Decision {
+export function removeSchedule(draft: Draft, input: UnscheduleRequest): void {
   const { scheduleId } = input;
   if (own(draft.thread.schedules, scheduleId) === undefined)
     return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'this thread has no such schedule');
   draft.emit({ type: 'ScheduleRemoved', scheduleId });
-  return draft.decided();
 }
 
 /** What is made of the times of a schedule that have come. */

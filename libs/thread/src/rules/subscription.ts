@@ -5,13 +5,13 @@
 //   U1. An event counts only while its call's subscription is open; one before the confirmation is held for it. R82
 //   U2. Every accepted event is recorded once, on arrival, whatever the thread is doing. I-13
 //   U3. `final` closes the subscription, also when the event itself still waits for a child. R75
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import { minuteWith } from '../evolve/subscription.ts';
-import type { CancelSubscriptionRequest, SubscriptionEvent } from '../input.ts';
+import type { CancelSubscriptionRequest, ReceivedEvent, SubscriptionEvent } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import { type Call, callOf, type HeldEvent, isUnsent, own, type Subscription, timerOf } from '../thread.ts';
-import { setThreadTimer } from './call.ts';
+import { type Call, own, type Subscription, timerOf } from '../thread.ts';
+import { notifyCancel, sentCall, setThreadTimer } from './call.ts';
 import { mayOpenChild, openEventChild, openQueuedChildren } from './child.ts';
 import { refuseRequest } from './refusal.ts';
 import { beginsTurn, wake } from './wake.ts';
@@ -25,26 +25,24 @@ export function subscriptionProblem({ thread, moment }: Draft): string | null {
 }
 
 /** The events that came before this call's confirmation, in the order of their arrival. */
-export const heldFor = (draft: Draft, call: Call): readonly HeldEvent[] =>
+export const heldFor = (draft: Draft, call: Call): readonly ReceivedEvent[] =>
   draft.thread.held.filter((event) => event.toolCallId === call.toolCallId);
 
-export function takeEvent(draft: Draft, input: SubscriptionEvent): Decision {
+export function takeEvent(draft: Draft, input: SubscriptionEvent): StableRefusal | void {
   const { toolCallId, eventId, content, associative, final } = input;
-  const event: HeldEvent = { toolCallId, eventId, content, associative, final };
+  const event: ReceivedEvent = { toolCallId, eventId, content, associative, final };
   const subscription = own(draft.thread.subscriptions, toolCallId);
   if (subscription === undefined) return hold(draft, input, event);
-  if (subscription.toolServer !== input.toolServer) return { committed: false, refusal: 'NOT_SUBSCRIBED' };
+  if (subscription.toolServer !== input.toolServer) return 'NOT_SUBSCRIBED';
   receive(draft, subscription, event);
   openQueuedChildren(draft);
   wake(draft);
-  return draft.decided();
 }
 
 /** (U1) A call that may still confirm holds its events; other events are discarded. R82 */
-function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decision {
-  const call = callOf(draft.thread, input.toolCallId);
-  if (call === undefined || call.toolServer !== input.toolServer || isUnsent(call))
-    return { committed: false, refusal: 'NOT_SUBSCRIBED' };
+function hold(draft: Draft, input: SubscriptionEvent, event: ReceivedEvent): StableRefusal | void {
+  const call = sentCall(draft, input.toolCallId);
+  if (call?.toolServer !== input.toolServer) return 'NOT_SUBSCRIBED';
   if (hasRoom(draft, call, event)) draft.emit({ type: 'SubscriptionEventHeld', ...event });
   else
     draft.emit({
@@ -53,10 +51,9 @@ function hold(draft: Draft, input: SubscriptionEvent, event: HeldEvent): Decisio
       reason: 'more events came before the subscription was confirmed than can be kept',
       code: 'LIMIT_REACHED',
     });
-  return draft.decided();
 }
 
-function hasRoom(draft: Draft, call: Call, event: HeldEvent): boolean {
+function hasRoom(draft: Draft, call: Call, event: ReceivedEvent): boolean {
   const characters = [...draft.thread.held, event].reduce(
     (sum, { content }) => sum + JSON.stringify(content).length,
     0,
@@ -65,14 +62,16 @@ function hasRoom(draft: Draft, call: Call, event: HeldEvent): boolean {
 }
 
 /** Records one event of an open subscription and assigns it: to this thread, a child, or the queue for one. (U2) */
-export function receive(draft: Draft, subscription: Subscription, event: HeldEvent): void {
+export function receive(draft: Draft, subscription: Subscription, event: ReceivedEvent): void {
   const { toolCallId } = subscription;
-  const inherited = { ...event, type: 'SubscriptionEventReceived' } as const;
   const minute = minuteWith(subscription.minute, draft.moment.now);
   const tooFast = minute.events > threadLimits.eventsPerMinuteMax;
   const place = event.associative ? 'thread' : placeOf(draft, tooFast);
   if (place === 'child') openEventChild(draft, subscription, event);
-  else draft.emit({ ...inherited, into: place, childId: null }, place === 'thread' ? beginsTurn(draft) : undefined);
+  else {
+    const turnId = place === 'thread' ? beginsTurn(draft) : undefined;
+    draft.emit({ ...event, type: 'SubscriptionEventReceived', into: place, childId: null }, turnId);
+  }
   if (tooFast && timerOf(draft.thread, 'event_rate') === undefined)
     setThreadTimer(draft, 'event_rate', minute.since + 60_000);
   if (event.final) draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'final' }); // (U3)
@@ -90,17 +89,11 @@ function placeOf({ thread }: Draft, tooFast: boolean): 'thread' | 'child' | 'que
 export function cancelSubscription(draft: Draft, toolCallId: string): boolean {
   if (own(draft.thread.subscriptions, toolCallId) === undefined) return false;
   draft.emit({ type: 'SubscriptionClosed', toolCallId, reason: 'cancelled' });
-  draft.owe({
-    do: 'SendCancelNotices',
-    id: `cancel:${toolCallId}`,
-    toolCallId,
-    toolServers: draft.thread.toolServers,
-  });
+  notifyCancel(draft, toolCallId);
   return true;
 }
 
-export function requestCancelSubscription(draft: Draft, input: CancelSubscriptionRequest): Decision {
+export function requestCancelSubscription(draft: Draft, input: CancelSubscriptionRequest): void {
   if (!cancelSubscription(draft, input.toolCallId))
     return refuseRequest(draft, input, 'NOTHING_TO_STOP', 'this thread has no such subscription');
-  return draft.decided();
 }

@@ -4,18 +4,18 @@
 import type { AfterAnswer } from '../built-in/built-in-tool.ts';
 import { isBuiltIn, runBuiltIn } from '../built-in/built-in-tools.ts';
 import type { Content } from '../content.ts';
-import type { Decision } from '../decision.ts';
+import type { StableRefusal } from '../decision.ts';
 import type { Draft } from '../draft.ts';
 import type { Outcome } from '../event.ts';
 import { allowanceKey } from '../evolve/choice.ts';
 import { credentialRefreshFailed } from '../input.ts';
 import type { CallbackRejection, DispatchFailure, RequestedCall, TimerFiring, ToolResult } from '../input.ts';
 import { threadLimits } from '../policy.ts';
-import { blockingCalls, type Call, callOf, isUnsent, own, type Timer, waitsForPerson } from '../thread.ts';
+import { blockingCalls, type Call, callOf, own, type Timer, waitsForPerson } from '../thread.ts';
 import type { LoadedToolset } from '../toolset.ts';
 import { needsApproval, toolsetOf } from '../tools.ts';
 import { expireApproval, requestApproval } from './approval.ts';
-import { abandon, dispatch, end, setTimer, settle } from './call.ts';
+import { abandon, dispatch, end, notifyCancel, sentCall, setTimer, settle } from './call.ts';
 import { openQueuedChildren } from './child.ts';
 import { loadToolsets } from './opening.ts';
 import { expireQuestion, settleByTool, withdrawQuestion } from './person.ts';
@@ -78,22 +78,15 @@ function isLooping(draft: Draft, call: Call): boolean {
   return true;
 }
 
-/** A call that was sent and has no outcome yet, pending or detached; never one of another tool server. R34 */
-function awaited(draft: Draft, toolCallId: string): Call | null {
-  const call = callOf(draft.thread, toolCallId);
-  return call !== undefined && !isUnsent(call) ? call : null;
-}
-
-export function takeResult(draft: Draft, input: ToolResult): Decision {
-  const call = awaited(draft, input.toolCallId);
+export function takeResult(draft: Draft, input: ToolResult): StableRefusal | void {
+  const call = sentCall(draft, input.toolCallId);
   // RAP tool-result, Routing: unmatched results are discarded, never injected. R35
   if (call === null) return takeLateResult(draft, input);
-  if (call.toolServer !== input.toolServer) return { committed: false, refusal: 'NOT_PENDING' };
+  if (call.toolServer !== input.toolServer) return 'NOT_PENDING';
   settleByTool(draft, call);
   if (input.subscription) subscribe(draft, call, input);
   else end(draft, call, resultOf(input));
   wake(draft);
-  return draft.decided();
 }
 
 function resultOf({ content, displayAs }: ToolResult): Parameters<typeof end>[2] {
@@ -118,17 +111,11 @@ function subscribe(draft: Draft, call: Call, input: ToolResult): void {
 }
 
 /** The call is settled. A subscription that the result opened has no listener: its server is notified, once. */
-function takeLateResult(draft: Draft, { toolCallId, subscription }: ToolResult): Decision {
-  if (!subscription) return { committed: false, refusal: 'NOT_PENDING' };
+function takeLateResult(draft: Draft, { toolCallId, subscription }: ToolResult): StableRefusal | void {
+  if (!subscription) return 'NOT_PENDING';
   draft.emit({ type: 'ToolCallLateResult', toolCallId, used: false });
-  if (own(draft.thread.subscriptions, toolCallId) !== undefined) return draft.decided(); // it is open here
-  draft.owe({
-    do: 'SendCancelNotices',
-    id: `cancel-late:${toolCallId}`,
-    toolCallId,
-    toolServers: draft.thread.toolServers,
-  });
-  return draft.decided();
+  const isOpenHere = own(draft.thread.subscriptions, toolCallId) !== undefined;
+  if (!isOpenHere) notifyCancel(draft, toolCallId, `cancel-late:${toolCallId}`);
 }
 
 /** Errors are ordinary results whose text starts with `Error: `. messages §2 */
@@ -140,9 +127,9 @@ function outcomeOf(content: Content): Outcome {
 }
 
 /** R14, R56 */
-export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Decision {
-  const call = awaited(draft, input.toolCallId);
-  if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
+export function takeDispatchFailure(draft: Draft, input: DispatchFailure): StableRefusal | void {
+  const call = sentCall(draft, input.toolCallId);
+  if (call === null) return 'NOT_PENDING';
   withdrawQuestion(draft, call, 'dispatch failure');
   const { userId } = draft.thread;
   if (input.code === credentialRefreshFailed && call.toolServer !== null && userId !== null)
@@ -151,13 +138,12 @@ export function takeDispatchFailure(draft: Draft, input: DispatchFailure): Decis
   // A server answered 409: its tools are fetched again before the next completion is requested. R107
   if (input.code === 'TOOLSET_CHANGED' && draft.thread.loading === null) loadToolsets(draft, { afterChange: true });
   wake(draft);
-  return draft.decided();
 }
 
 /** An unacceptable callback is visible; one that tools would not send again settles the call. R33 */
-export function takeRejection(draft: Draft, input: CallbackRejection): Decision {
-  const call = awaited(draft, input.toolCallId);
-  if (call === null) return { committed: false, refusal: 'NOT_PENDING' };
+export function takeRejection(draft: Draft, input: CallbackRejection): StableRefusal | void {
+  const call = sentCall(draft, input.toolCallId);
+  if (call === null) return 'NOT_PENDING';
   const { toolCallId, reason, code } = input;
   draft.emit({ type: 'CallbackRejected', toolCallId, reason, code });
   if (input.settles || call.rejectedCallbacks + 1 >= threadLimits.rejectedCallbacksMax) {
@@ -165,13 +151,12 @@ export function takeRejection(draft: Draft, input: CallbackRejection): Decision 
     settle(draft, call, 'error', code, reason);
     wake(draft);
   }
-  return draft.decided();
 }
 
 /** R58: a synthetic error after the configured time; an approval without an answer counts as denied. */
-export function takeTimer(draft: Draft, input: TimerFiring): Decision {
+export function takeTimer(draft: Draft, input: TimerFiring): StableRefusal | void {
   const timer = own(draft.thread.timers, input.timerId);
-  if (timer === undefined) return { committed: false, refusal: 'NO_TIMER' };
+  if (timer === undefined) return 'NO_TIMER';
   const { timerId, reason } = timer;
   draft.emit(
     { type: 'TimerFired', timerId, scheduledFor: input.scheduledFor },
@@ -180,7 +165,6 @@ export function takeTimer(draft: Draft, input: TimerFiring): Decision {
   if (timer.toolCallId !== null) expire(draft, timer);
   else timePassed(draft, timer);
   wake(draft);
-  return draft.decided();
 }
 
 /** A timer of one call. */

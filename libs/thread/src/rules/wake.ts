@@ -1,7 +1,8 @@
 // When the model is asked: there is something it has not seen, and nothing that it must wait for. (thread T1, T3)
 import type { Draft } from '../draft.ts';
 import type { UsedUp } from '../moment.ts';
-import { blockingCalls, queuedMessage, type QueuedMessage, type Thread, timerOf, tokensOn } from '../thread.ts';
+import type { ArrivedMessage } from '../input.ts';
+import { arrivedMessage, blockingCalls, type Thread, timerOf, tokensOn } from '../thread.ts';
 import { setThreadTimer } from './call.ts';
 
 /** Ends every decision after which the model may have something to see. */
@@ -61,10 +62,10 @@ function requestCompletion(draft: Draft): void {
 }
 
 /** The messages begin one turn together, named after the first of them. */
-export function acceptMessages(draft: Draft, messages: readonly QueuedMessage[]): void {
+export function acceptMessages(draft: Draft, messages: readonly ArrivedMessage[]): void {
   const turnId = messages[0]?.messageId;
   for (const message of messages) {
     draft.because({ kind: 'message', id: message.messageId });
-    draft.emit({ type: 'MessageAccepted', ...queuedMessage(message) }, turnId);
+    draft.emit({ type: 'MessageAccepted', ...arrivedMessage(message) }, turnId);
   }
 }

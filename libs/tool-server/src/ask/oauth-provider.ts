@@ -113,15 +113,7 @@ export async function refreshToken(provider: OAuthProvider, publicUrl: string, o
   return { ...(old.refreshToken === undefined ? {} : { refreshToken: old.refreshToken }), ...token };
 }
 
-function endpointOf(
-  provider: OAuthProvider,
-  publicUrl: string,
-): {
-  readonly server: oauth.AuthorizationServer;
-  readonly client: oauth.Client;
-  readonly authentication: oauth.ClientAuth;
-  readonly options: oauth.TokenEndpointRequestOptions;
-} {
+function endpointOf(provider: OAuthProvider, publicUrl: string) {
   const url = new URL(provider.tokenEndpoint, publicUrl);
   return {
     server: { issuer: url.origin, token_endpoint: url.href },
@@ -131,7 +123,7 @@ function endpointOf(
       signal: AbortSignal.timeout(requestTimeoutMs),
       [oauth.allowInsecureRequests]: mayBePlain(provider, url), // (Q1)
       [oauth.customFetch]: async (address, init) => readable(await fetch(address, { ...init, redirect: 'error' })),
-    },
+    } satisfies oauth.TokenEndpointRequestOptions,
   };
 }
 

@@ -72,28 +72,17 @@ export function createContext(
     async subscribe({ text = 'Subscribed.', data, ttlMs } = {}) {
       signal.throwIfAborted();
       const confirm = (): boolean => ledger.confirm(call, `${text} Subscription ID: ${call.id}`, redactor.clean); // T28
-      const subscription = subscriptions.open(
-        call,
-        tool.name,
-        { data, ...(ttlMs === undefined ? {} : { ttlMs }) },
-        confirm,
-      );
+      const subscription = subscriptions.open(call, tool.name, { data, ttlMs }, confirm);
       if (subscription === null) throw new Error('this call has its result already');
       running.subscribed(subscription);
       return subscription;
     },
     choose(question) {
       const { prompt, choices: labels } = cleaned({ ...question }, redactor.clean) as typeof question;
+      const asked = { prompt, choices: [...labels], default: question.default };
       const ask = (path: string): void => {
-        const asked = { prompt, choices: [...labels], default: question.default };
-        send(
-          encodeCallback({
-            type: 'user_choice',
-            ...echoOf(call),
-            ...asked,
-            responseUrl: `${parts.publicUrl()}${path}`,
-          }),
-        );
+        const responseUrl = `${parts.publicUrl()}${path}`;
+        send(encodeCallback({ type: 'user_choice', ...echoOf(call), ...asked, responseUrl }));
       };
       return asking(choices.ask({ call, ordinal: questions++ }, question, signal, ask));
     },

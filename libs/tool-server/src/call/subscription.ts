@@ -147,12 +147,8 @@ export function createSubscriptions(options: {
         if (isReleased) return 'server_closed';
         if (!lives.has(id)) return 'ended'; // (S2)
         if (!final && outbox.waitingEvents(id) >= limits.eventsWaitingMax) return 'backlog_full'; // (S4)
-        const body = eventBody(
-          address,
-          clean(typeof text === 'string' ? text : JSON.stringify(text)),
-          associative,
-          final,
-        );
+        const said = clean(typeof text === 'string' ? text : JSON.stringify(text));
+        const body = eventBody(address, said, associative, final);
         const isNew = store.transaction(() => {
           if (eventId !== undefined && !remember(id, eventId)) return false;
           const messageId = `evt_${eventId === undefined ? randomUUID() : vault.digest(`${id} ${eventId}`)}`; // (S3)
@@ -247,10 +243,8 @@ export function createSubscriptions(options: {
       if (deadUrlStatuses.has(status)) drop(id);
     },
     sweep() {
-      for (const id of store.subscriptions.expired(Date.now()))
-        lives
-          .get(id)
-          ?.subscription.emit('The subscription has ended: it was open for its longest time.', { final: true }); // (S5)
+      const over = 'The subscription has ended: it was open for its longest time.'; // (S5)
+      for (const id of store.subscriptions.expired(Date.now())) lives.get(id)?.subscription.emit(over, { final: true });
       store.events.sweep(Date.now() - limits.subscriptionMsMax, Date.now() - 86_400_000);
     },
     endAll(text) {

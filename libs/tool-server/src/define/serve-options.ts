@@ -4,52 +4,40 @@ import type { AuthenticationOptions } from '../http/authentication.ts';
 import type { MigrateHook } from '../call/migration.ts';
 import type { DeliverySettings } from '../outbox/outbox.ts';
 import type { Route } from '../http/route.ts';
-import type { SubscriptionLimits } from '../call/subscription.ts';
 import type { Tool } from './tool.ts';
 
-export interface ServerLimits extends SubscriptionLimits {
-  readonly callsRunningMax: number;
-  readonly invocationsPerSecond: number;
-  readonly invocationsBurst: number;
-  readonly noticesPerSecond: number;
-  readonly noticesBurst: number;
-  /** How long head and body of a request may take to arrive; its answer has no limit. */
-  readonly requestMsMax: number;
-  /** Of all bodies that are being read. */
-  readonly bodiesBytesMax: number;
-  /**
-   * Requests of one peer whose head or body has been unfinished for more than a second. Without a bound where there is
-   * a `publicUrl`: behind a proxy all requests come from one peer.
-   */
-  readonly unfinishedPerPeerMax: number;
-  /** A thread without a sign of life for so long is forgotten. T37 */
-  readonly threadMsMax: number;
-  /** How long a login may take. T41 */
-  readonly loginMsMax: number;
-  readonly migrateMsMax: number;
-  /** How long `close` waits for messages to be sent. */
-  readonly closeMsMax: number;
-}
-
-export const serverLimits: ServerLimits = {
+const limits = {
   callsRunningMax: 1_000,
   invocationsPerSecond: 1_000,
   invocationsBurst: 2_000,
   noticesPerSecond: 1_000,
   noticesBurst: 2_000,
+  /** How long head and body of a request may take to arrive; its answer has no limit. */
   requestMsMax: 60_000,
+  /** Of all bodies that are being read. */
   bodiesBytesMax: 64 * 1024 * 1024,
+  /**
+   * Requests of one peer whose head or body has been unfinished for more than a second. Without a bound where there is
+   * a `publicUrl`: behind a proxy all requests come from one peer.
+   */
   unfinishedPerPeerMax: 256,
   eventsPerSecond: 10,
   eventsBurst: 50,
   eventsWaitingMax: 1_000,
   subscriptionsPerThreadMax: 100,
   subscriptionMsMax: 365 * 86_400_000,
+  /** A thread without a sign of life for so long is forgotten. T37 */
   threadMsMax: 90 * 86_400_000,
+  /** How long a login may take. T41 */
   loginMsMax: 86_400_000,
   migrateMsMax: 300_000,
+  /** How long `close` waits for messages to be sent. */
   closeMsMax: 5_000,
 };
+
+export type ServerLimits = Readonly<typeof limits>;
+
+export const serverLimits: ServerLimits = limits;
 
 export interface ServeOptions extends ToolServerOptions {
   /** Default 0: any free port. */

@@ -16,11 +16,7 @@ export class ToolOutput {
   readonly text?: string;
   readonly content?: readonly ContentItem[];
   readonly displayAs?: readonly DisplaySegment[];
-  constructor(fields: {
-    readonly text?: string;
-    readonly content?: readonly ContentItem[];
-    readonly displayAs?: readonly DisplaySegment[];
-  }) {
+  constructor(fields: Pick<ToolOutput, 'text' | 'content' | 'displayAs'>) {
     if (fields.text !== undefined) this.text = fields.text;
     if (fields.content !== undefined) this.content = fields.content;
     if (fields.displayAs !== undefined) this.displayAs = fields.displayAs;

@@ -13,7 +13,7 @@ import { parseCancelToolCall, parseCloseThread, parseInvocation, type ToolInvoca
 import type { Authentication } from './authentication.ts';
 import { addressWithin, postedCall, type PostedCall } from '../call/call-address.ts';
 import { splitCallbackUrl } from '../outbox/callback-delivery.ts';
-import { choicePath } from '../ask/choices.ts';
+import { choicePath, type Choices } from '../ask/choices.ts';
 import type { DoorRequest, DoorResponse } from './exchange.ts';
 import { handoverPath } from '../outbox/handover.ts';
 import { manifestPath } from '../define/manifest.ts';
@@ -49,8 +49,7 @@ export interface DoorParts {
   readonly take: (posted: PostedCall) => () => Promise<void>;
   readonly closeThread: (threadId: string) => void;
   readonly cancelToolCall: (threadId: string, toolCallId: string) => void;
-  readonly isAsked: (path: string) => boolean;
-  readonly answerChoice: (path: string, json: unknown) => number;
+  readonly choices: Choices;
   readonly login: (query: URLSearchParams) => Promise<RouteAnswer>;
   readonly migration: { readonly hook: MigrateHook; readonly migrateMsMax: number } | null;
   /** Accepts a piece of a family that moves here; null where no handover is configured. */
@@ -88,21 +87,35 @@ async function takeRoute(
 ): Promise<void> {
   const { headers } = request;
   if (route.mayTake?.(headers) === false) return send(response, { status: 401 }); // (F5)
-  const reading = await parts.readBody(request);
-  if (!reading.ok) return send(response, reading.answer);
-  const { body } = reading;
-  send(response, await route.handle({ headers, query: new URLSearchParams(query), body }, parts.server()));
+  await answerBody(parts, request, response, (body) =>
+    route.handle({ headers, query: new URLSearchParams(query), body }, parts.server()),
+  );
+}
+
+/** Answers with what becomes of the body, or says why it cannot be read. */
+async function answerBody(
+  { readBody }: DoorParts,
+  request: DoorRequest,
+  response: DoorResponse,
+  answerTo: (body: Buffer) => RouteAnswer | Promise<RouteAnswer>,
+): Promise<void> {
+  const reading = await readBody(request);
+  send(response, reading.ok ? await answerTo(reading.body) : reading.answer);
 }
 
 async function takePost(parts: DoorParts, request: DoorRequest, response: DoorResponse, path: string): Promise<void> {
   if (path.startsWith(choicePath)) {
-    if (!parts.isAsked(path)) return send(response, { status: 404 }); // (F5)
-    const reading = await parts.readBody(request);
-    if (!reading.ok) return send(response, reading.answer);
-    const json = checkJson(textOf(reading.body) ?? '');
-    return send(response, { status: parts.answerChoice(path, json.ok ? json.value : null) }); // the path is the credential
+    if (!parts.choices.isAsked(path)) return send(response, { status: 404 }); // (F5)
+    return answerBody(parts, request, response, (body) => {
+      const json = checkJson(textOf(body) ?? '');
+      return { status: parts.choices.answer(path, json.ok ? json.value : null) }; // the path is the credential
+    });
   }
-  if (path === handoverPath && parts.handOver !== null) return takeHandover(parts, parts.handOver, request, response);
+  if (path === handoverPath && parts.handOver !== null) {
+    const { handOver } = parts;
+    if (parts.state() !== 'ready') return send(response, busy(1_000)); // (F4)
+    return answerBody(parts, request, response, (body) => ({ status: handOver(body) })); // its seal is the credential
+  }
   const { authentication } = parts;
   if (!authentication.mayAccept(request.headers)) return send(response, { status: 401 }); // T33 T38
   const refusal = refusalOfHead(parts, request, path);
@@ -197,18 +210,6 @@ function acknowledge(parts: DoorParts, call: PostedCall, response: DoorResponse)
   if (!token.ok || parts.isFull()) return send(response, busy(token.ok ? 1_000 : token.afterMs));
   response.once('close', parts.take(call));
   send(response, { status: 200 });
-}
-
-/** The seal of the piece is the credential. */
-async function takeHandover(
-  parts: DoorParts,
-  handOver: (body: Uint8Array) => number,
-  request: DoorRequest,
-  response: DoorResponse,
-): Promise<void> {
-  if (parts.state() !== 'ready') return send(response, busy(1_000)); // (F4)
-  const reading = await parts.readBody(request);
-  send(response, reading.ok ? { status: handOver(reading.body) } : reading.answer);
 }
 
 async function takeMigration(parts: DoorParts, body: Buffer, response: DoorResponse): Promise<void> {

@@ -15,22 +15,19 @@ import type { CallbackDelivery, DeliveryAnswer, Post } from './callback-delivery
 import type { MessageRow, Store } from '../store/store.ts';
 import { beginAttempt, type MessageTrace, traceOfMessage } from '../trace/call-trace.ts';
 
-/** The retries of callbacks. All in milliseconds. */
-export interface DeliverySettings {
-  readonly firstPauseMs: number;
-  readonly pauseMsMax: number;
-  /** From a message's creation; then it is given up and logged. */
-  readonly totalMsMax: number;
-  /** Of one attempt. */
-  readonly timeoutMs: number;
-}
-
-export const deliverySettings: DeliverySettings = {
+const retries = {
   firstPauseMs: 500,
   pauseMsMax: 60_000,
+  /** From a message's creation; then it is given up and logged. */
   totalMsMax: 86_400_000,
+  /** Of one attempt. */
   timeoutMs: 10_000,
 };
+
+/** The retries of callbacks. All in milliseconds. */
+export type DeliverySettings = Readonly<typeof retries>;
+
+export const deliverySettings: DeliverySettings = retries;
 
 export interface OutgoingMessage {
   readonly callbackUrl: string;
@@ -184,12 +181,7 @@ export function createOutbox(options: {
       const now = Date.now();
       const lane = vault.digest(JSON.stringify([callbackUrl, threadId])); // (O2)
       const trace = traceOfMessage(ofCall, subscriptionId !== null);
-      const sealed = vault.seal('message', {
-        url: callbackUrl,
-        body,
-        threadId,
-        trace,
-      } satisfies SealedMessage);
+      const sealed = vault.seal('message', { url: callbackUrl, body, threadId, trace } satisfies SealedMessage);
       const row = { lane, message: messageId, sealed, subscription: subscriptionId, at: now, due: dueAt ?? now };
       const seq = messages.add(row);
       if (isStarted) enqueue(lane, seq);

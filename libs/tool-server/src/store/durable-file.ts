@@ -29,22 +29,18 @@ export function writeDurably(directory: string, name: string, text: string): voi
 }
 
 /** For a file that another program part has written. */
-export function flushFile(path: string): void {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
+export const flushFile = (path: string): void => flush(path, 'r+');
 
 /** Entries are part of their directory, which is flushed too. Windows has no such call, and needs none. */
 export function flushDirectory(path: string): void {
-  if (process.platform === 'win32') return;
-  const directory = openSync(path, 'r');
+  if (process.platform !== 'win32') flush(path, 'r');
+}
+
+function flush(path: string, flags: 'r' | 'r+'): void {
+  const opened = openSync(path, flags);
   try {
-    fsyncSync(directory);
+    fsyncSync(opened);
   } finally {
-    closeSync(directory);
+    closeSync(opened);
   }
 }

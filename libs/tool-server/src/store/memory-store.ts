@@ -48,10 +48,6 @@ function callTable(journal: Journal): CallTable {
   const rows = createMemoryTable<CallRow, 'call'>(journal, ({ key }) => key, {
     call: ({ thread, call }) => keyOf(thread, call),
   });
-  const change = (key: string, changes: Partial<CallRow>): void => {
-    const row = rows.get(key);
-    if (row !== undefined) rows.put({ ...row, ...changes });
-  };
   return {
     add: (call) => rows.put({ ...call, state: 'running', restarts: 0, isAsking: false, answer: null }),
     get: rows.get,
@@ -70,8 +66,8 @@ function callTable(journal: Journal): CallTable {
       rows.put({ ...row, state: to, sealed: to === 'ended' ? null : row.sealed });
       return true;
     },
-    answer: (key, answer) => change(key, { answer }),
-    setAsking: (key, isAsking) => change(key, { isAsking }),
+    answer: (key, answer) => rows.change(key, { answer }),
+    setAsking: (key, isAsking) => rows.change(key, { isAsking }),
     countRestart() {
       for (const row of rows.all())
         if (row.state === 'running' && !row.isAsking) rows.put({ ...row, restarts: row.restarts + 1 });
@@ -106,10 +102,7 @@ function messageTable(journal: Journal): MessageTable {
     },
     get: (seq) => rows.get(String(seq)),
     all: () => rows.all().toSorted((one, other) => one.seq - other.seq),
-    retry(seq, attempts, due) {
-      const row = rows.get(String(seq));
-      if (row !== undefined) rows.put({ ...row, attempts, due });
-    },
+    retry: (seq, attempts, due) => rows.change(String(seq), { attempts, due }),
     delete: (seq) => void rows.delete(String(seq)),
     deleteOf(subscription) {
       const some = rows.by('subscription', subscription);
@@ -126,11 +119,7 @@ function subscriptionTable(journal: Journal): SubscriptionTable {
     thread: ({ thread }) => thread,
   });
   return {
-    add(subscription) {
-      if (rows.get(subscription.id) !== undefined) return false;
-      rows.put(subscription);
-      return true;
-    },
+    add: rows.add,
     all: () => rows.all().toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1)),
     of: (thread) => rows.by('thread', thread),
     expired: (now) => rows.all().flatMap(({ id, expires }) => (expires <= now ? [id] : [])),
@@ -139,19 +128,11 @@ function subscriptionTable(journal: Journal): SubscriptionTable {
 }
 
 function eventTable(journal: Journal, subscriptions: SubscriptionTable): EventTable {
-  interface EventRow {
-    readonly subscription: string;
-    readonly event: string;
-    readonly at: number;
-  }
+  type EventRow = { readonly subscription: string; readonly event: string; readonly at: number };
   const keyIn = ({ subscription, event }: EventRow): string => keyOf(subscription, event);
   const rows = createMemoryTable<EventRow>(journal, keyIn, {});
   return {
-    add(subscription, event, at) {
-      if (rows.get(keyOf(subscription, event)) !== undefined) return false;
-      rows.put({ subscription, event, at });
-      return true;
-    },
+    add: (subscription, event, at) => rows.add({ subscription, event, at }),
     sweep(before, endedBefore) {
       const live = new Set(subscriptions.all().map(({ id }) => id));
       for (const row of rows.all())
@@ -161,11 +142,7 @@ function eventTable(journal: Journal, subscriptions: SubscriptionTable): EventTa
 }
 
 function threadTable(journal: Journal, subscriptions: SubscriptionTable): ThreadTable {
-  interface ThreadRow {
-    readonly thread: string;
-    readonly at: number;
-  }
-  const rows = createMemoryTable<ThreadRow>(journal, ({ thread }) => thread, {});
+  const rows = createMemoryTable<{ readonly thread: string; readonly at: number }>(journal, ({ thread }) => thread, {});
   return {
     seen: (thread, at) => rows.put({ thread, at }),
     delete: (thread) => void rows.delete(thread),
@@ -175,20 +152,14 @@ function threadTable(journal: Journal, subscriptions: SubscriptionTable): Thread
 }
 
 function memoryEntries(journal: Journal): MemoryEntries {
-  interface Entry {
-    readonly thread: string;
-    readonly name: string;
-    readonly sealed: Sealed;
-  }
+  type Entry = { readonly thread: string; readonly name: string; readonly sealed: Sealed };
   const rows = createMemoryTable<Entry, 'thread'>(journal, ({ thread, name }) => keyOf(thread, name), {
     thread: ({ thread }) => thread,
   });
   return {
     get: (thread, name) => rows.get(keyOf(thread, name))?.sealed,
     set: (thread, name, sealed) => rows.put({ thread, name, sealed }),
-    addMissing(thread, name, sealed) {
-      if (rows.get(keyOf(thread, name)) === undefined) rows.put({ thread, name, sealed });
-    },
+    addMissing: (thread, name, sealed) => void rows.add({ thread, name, sealed }),
     delete: (thread, name) => void rows.delete(keyOf(thread, name)),
     of: (thread) => rows.by('thread', thread),
     deleteOf(thread) {
@@ -198,10 +169,7 @@ function memoryEntries(journal: Journal): MemoryEntries {
 }
 
 function viewTable(journal: Journal): ViewTable {
-  interface View {
-    readonly thread: string;
-    readonly type: string;
-  }
+  type View = { readonly thread: string; readonly type: string };
   const rows = createMemoryTable<View, 'thread'>(journal, ({ thread, type }) => keyOf(thread, type), {
     thread: ({ thread }) => thread,
   });
@@ -215,11 +183,7 @@ function viewTable(journal: Journal): ViewTable {
 }
 
 function loginTable(journal: Journal): LoginTable {
-  interface Login {
-    readonly state: string;
-    readonly sealed: Sealed;
-    readonly expires: number;
-  }
+  type Login = { readonly state: string; readonly sealed: Sealed; readonly expires: number };
   const rows = createMemoryTable<Login>(journal, ({ state }) => state, {});
   return {
     add: (state, sealed, expires) => rows.put({ state, sealed, expires }),
@@ -235,11 +199,7 @@ function loginTable(journal: Journal): LoginTable {
 }
 
 function tokenTable(journal: Journal): TokenTable {
-  interface Token {
-    readonly key: string;
-    readonly sealed: Sealed;
-  }
-  const rows = createMemoryTable<Token>(journal, ({ key }) => key, {});
+  const rows = createMemoryTable<{ readonly key: string; readonly sealed: Sealed }>(journal, ({ key }) => key, {});
   return {
     get: (provider, owner) => rows.get(keyOf(provider, owner))?.sealed,
     set: (provider, owner, sealed) => rows.put({ key: keyOf(provider, owner), sealed }),
@@ -256,10 +216,7 @@ function questionTable(journal: Journal, calls: CallTable): QuestionTable {
       for (const { path, ordinal } of rows.by('call', question.key)) if (ordinal >= question.ordinal) rows.delete(path);
       rows.put(question);
     },
-    answer(path, sealed) {
-      const row = rows.get(path);
-      if (row !== undefined) rows.put({ ...row, sealed });
-    },
+    answer: (path, sealed) => rows.change(path, { sealed }),
     sweep(now) {
       for (const { path, key, expires } of rows.all())
         if (expires < now && calls.get(key)?.state !== 'running') rows.delete(path);

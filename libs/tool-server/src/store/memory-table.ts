@@ -35,6 +35,10 @@ export interface MemoryTable<Row, Index extends string> {
   readonly get: (key: string) => Row | undefined;
   /** Adds the row, or replaces that of its key. */
   readonly put: (row: Row) => void;
+  /** False when there is one of its key. */
+  readonly add: (row: Row) => boolean;
+  /** Replaces the row, if there is one, by the same with these changes. */
+  readonly change: (key: string, changes: Partial<Row>) => void;
   /** False when there was none. */
   readonly delete: (key: string) => boolean;
   readonly all: () => readonly Row[];
@@ -71,7 +75,7 @@ export function createMemoryTable<Row, Index extends string = never>(
     }
   }
 
-  function change(key: string, row: Row | undefined): void {
+  function replace(key: string, row: Row | undefined): void {
     const before = rows.get(key);
     write(key, row);
     journal.record(() => write(key, before)); // (1)
@@ -79,10 +83,19 @@ export function createMemoryTable<Row, Index extends string = never>(
 
   return {
     get: (key) => rows.get(key),
-    put: (row) => change(keyOf(row), row),
+    put: (row) => replace(keyOf(row), row),
+    add(row) {
+      if (rows.has(keyOf(row))) return false;
+      replace(keyOf(row), row);
+      return true;
+    },
+    change(key, changes) {
+      const row = rows.get(key);
+      if (row !== undefined) replace(key, { ...row, ...changes });
+    },
     delete(key) {
       if (!rows.has(key)) return false;
-      change(key, undefined);
+      replace(key, undefined);
       return true;
     },
     all: () => [...rows.values()],

@@ -12,7 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flushDirectory, flushFile, makeDirectory, writeDurably } from './durable-file.ts';
-import { type Sqlite, sqliteFor, type Statement } from './sqlite.ts';
+import { type Sqlite, sqliteFor, type SqlValue, type Statement } from './sqlite.ts';
 import { type Sql, sqliteTables } from './sqlite-tables.ts';
 import type { Store, Values } from './store.ts';
 import { createVault, type Vault, vaultKeyBytes } from '../ask/vault.ts';
@@ -143,8 +143,8 @@ function sqlOf(sqlite: Sqlite): Sql {
   };
   return {
     run: (sql, ...values) => prepared(sql).run(values),
-    all: (sql, ...values) => prepared(sql).all(values),
-    one: (sql, ...values) => prepared(sql).one(values),
+    all: <Found>(sql: string, ...values: SqlValue[]) => prepared(sql).all(values) as Found[],
+    one: <Found>(sql: string, ...values: SqlValue[]) => prepared(sql).one(values) as Found | undefined,
   };
 }
 

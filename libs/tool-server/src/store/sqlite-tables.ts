@@ -1,17 +1,16 @@
 /**
  * Owns: the tables of a store as SQL. Not here: the file and its schema (`sqlite-store.ts`).
  */
-import type { Row, SqlValue } from './sqlite.ts';
-import type { CallRow, CallState, CallTable, EventTable, LoginTable, MemoryEntries, MessageRow } from './store.ts';
-import type { MessageTable, QuestionRow, QuestionTable, Sealed, Store, SubscriptionRow } from './store.ts';
-import type { SubscriptionTable, ThreadTable, TokenTable, Values, ViewTable } from './store.ts';
+import type { SqlValue } from './sqlite.ts';
+import type { CallRow, CallTable, EventTable, LoginTable, MemoryEntries, MessageRow, MessageTable } from './store.ts';
+import type { QuestionTable, Store, SubscriptionTable, ThreadTable, TokenTable, Values, ViewTable } from './store.ts';
 
-/** One statement at a time, prepared once. */
+/** One statement at a time, prepared once. `Found` are the columns that it selects, by name. */
 export interface Sql {
   /** The number of changed rows. */
   readonly run: (sql: string, ...values: SqlValue[]) => number;
-  readonly all: (sql: string, ...values: SqlValue[]) => Row[];
-  readonly one: (sql: string, ...values: SqlValue[]) => Row | undefined;
+  readonly all: <Found>(sql: string, ...values: SqlValue[]) => Found[];
+  readonly one: <Found>(sql: string, ...values: SqlValue[]) => Found | undefined;
 }
 
 export function sqliteTables(sql: Sql): Omit<Store, 'vault' | 'transaction' | 'copyInto' | 'close'> {
@@ -30,12 +29,10 @@ export function sqliteTables(sql: Sql): Omit<Store, 'vault' | 'transaction' | 'c
   };
 }
 
-const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-const sealedOrNull = (value: unknown): Sealed | null => (value instanceof Uint8Array ? value : null);
-const sealedOf = (row: Row | undefined): Sealed | undefined => row?.['sealed'] as Sealed | undefined;
+type SealedColumn = Pick<MessageRow, 'sealed'>;
 
 const values = (sql: Sql): Values => ({
-  get: (name) => sealedOf(sql.one('SELECT sealed FROM meta WHERE name = ?', name)),
+  get: (name) => sql.one<SealedColumn>('SELECT sealed FROM meta WHERE name = ?', name)?.sealed,
   add: (name, sealed) => void sql.run('INSERT INTO meta VALUES (?, ?)', name, sealed),
 });
 
@@ -47,15 +44,17 @@ function calls(sql: Sql): CallTable {
         VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?)`;
       sql.run(insert, key, thread, call, operation, sealed, at, work, delivery);
     },
-    get: (key) => callRow(sql.one('SELECT * FROM calls WHERE key = ?', key)),
+    get: (key) => callRow(sql.one<CallColumns>('SELECT * FROM calls WHERE key = ?', key)),
     repeated({ thread, call, work, delivery }, since) {
       const recently = `delivery IS NOT NULL OR state = 'running' OR at > ?5`;
       const isSame = `work IS NULL OR (work = ?3 AND delivery IS ?4 AND (${recently}))`;
       const where = `thread = ?1 AND call = ?2 AND (${isSame}) ORDER BY at DESC LIMIT 1`;
-      return callRow(sql.one(`SELECT * FROM calls WHERE ${where}`, thread, call, work, delivery, since));
+      return callRow(sql.one<CallColumns>(`SELECT * FROM calls WHERE ${where}`, thread, call, work, delivery, since));
     },
     keysOf: (thread, call) =>
-      sql.all('SELECT key FROM calls WHERE thread = ? AND call = ?', thread, call).map((row) => String(row['key'])),
+      sql
+        .all<{ readonly key: string }>('SELECT key FROM calls WHERE thread = ? AND call = ?', thread, call)
+        .map(({ key }) => key),
     move(key, from, to) {
       const where = `key = ?2 AND state IN (${from.map((state) => `'${state}'`).join()})`;
       return sql.run(`UPDATE calls SET state = ?1, sealed = ${keep} WHERE ${where}`, to, key) > 0;
@@ -64,7 +63,9 @@ function calls(sql: Sql): CallTable {
     setAsking: (key, isAsking) => void sql.run('UPDATE calls SET asking = ? WHERE key = ?', Number(isAsking), key),
     countRestart: () => void sql.run(`UPDATE calls SET restarts = restarts + 1 WHERE state = 'running' AND asking = 0`),
     open: () =>
-      sql.all(`SELECT * FROM calls WHERE state <> 'ended' ORDER BY at, key`).flatMap((row) => callRow(row) ?? []),
+      sql
+        .all<CallColumns>(`SELECT * FROM calls WHERE state <> 'ended' ORDER BY at, key`)
+        .flatMap((row) => callRow(row) ?? []),
     sweep({ before, rowsMax, answersBytesMax }) {
       sql.run(`DELETE FROM calls WHERE state = 'ended' AND at < ?`, before);
       const oldest = `SELECT at FROM calls WHERE state = 'ended' ORDER BY at DESC LIMIT 1 OFFSET ?`;
@@ -76,76 +77,40 @@ function calls(sql: Sql): CallTable {
   };
 }
 
-const callRow = (row: Row | undefined): CallRow | undefined =>
-  row && {
-    key: String(row['key']),
-    thread: String(row['thread']),
-    call: String(row['call']),
-    state: row['state'] as CallState,
-    operation: String(row['operation']),
-    sealed: sealedOrNull(row['sealed']),
-    at: Number(row['at']),
-    restarts: Number(row['restarts']),
-    isAsking: row['asking'] === 1,
-    work: textOrNull(row['work']),
-    delivery: textOrNull(row['delivery']),
-    answer: sealedOrNull(row['answer']),
-  };
+type CallColumns = Omit<CallRow, 'isAsking'> & { readonly asking: number };
+
+const callRow = (row: CallColumns | undefined): CallRow | undefined => row && { ...row, isAsking: row.asking === 1 };
 
 function messages(sql: Sql): MessageTable {
-  const numberOf = (row: Row | undefined): number => Number(row?.['n']);
+  const countOf = (where: string, ...values: string[]): number =>
+    sql.one<{ readonly n: number }>(`SELECT count(*) AS n FROM outbox ${where}`, ...values)?.n ?? 0;
   return {
     add({ lane, message, sealed, subscription, at, due }) {
       const insert =
         'INSERT INTO outbox (lane, message, sealed, subscription, at, due) VALUES (?, ?, ?, ?, ?, ?) RETURNING seq';
-      return Number(sql.one(insert, lane, message, sealed, subscription, at, due)?.['seq']);
+      return Number(sql.one<{ readonly seq: number }>(insert, lane, message, sealed, subscription, at, due)?.seq);
     },
-    get: (seq) => messageRow(sql.one('SELECT * FROM outbox WHERE seq = ?', seq)),
-    all: () =>
-      sql
-        .all('SELECT seq, lane FROM outbox ORDER BY seq')
-        .map((row) => ({ seq: Number(row['seq']), lane: String(row['lane']) })),
+    get: (seq) => sql.one('SELECT * FROM outbox WHERE seq = ?', seq),
+    all: () => sql.all('SELECT seq, lane FROM outbox ORDER BY seq'),
     retry: (seq, attempts, due) =>
       void sql.run('UPDATE outbox SET attempts = ?, due = ? WHERE seq = ?', attempts, due, seq),
     delete: (seq) => void sql.run('DELETE FROM outbox WHERE seq = ?', seq),
     deleteOf: (subscription) => sql.run('DELETE FROM outbox WHERE subscription = ?', subscription),
-    count: () => numberOf(sql.one('SELECT count(*) AS n FROM outbox')),
-    countOf: (subscription) =>
-      numberOf(sql.one('SELECT count(*) AS n FROM outbox WHERE subscription = ?', subscription)),
+    count: () => countOf(''),
+    countOf: (subscription) => countOf('WHERE subscription = ?', subscription),
   };
 }
-
-const messageRow = (row: Row | undefined): MessageRow | undefined =>
-  row && {
-    seq: Number(row['seq']),
-    lane: String(row['lane']),
-    message: String(row['message']),
-    sealed: row['sealed'] as Sealed,
-    subscription: textOrNull(row['subscription']),
-    at: Number(row['at']),
-    due: Number(row['due']),
-    attempts: Number(row['attempts']),
-  };
 
 const subscriptions = (sql: Sql): SubscriptionTable => ({
   add({ id, thread, call, tool, sealed, at, expires }) {
     const insert = 'INSERT OR IGNORE INTO subscriptions VALUES (?, ?, ?, ?, ?, ?, ?)';
     return sql.run(insert, id, thread, call, tool, sealed, at, expires) > 0;
   },
-  all: () => sql.all('SELECT * FROM subscriptions ORDER BY at, id').map(subscriptionRow),
-  of: (thread) => sql.all('SELECT * FROM subscriptions WHERE thread = ?', thread).map(subscriptionRow),
-  expired: (now) => sql.all('SELECT id FROM subscriptions WHERE expires <= ?', now).map((row) => String(row['id'])),
+  all: () => sql.all('SELECT * FROM subscriptions ORDER BY at, id'),
+  of: (thread) => sql.all('SELECT * FROM subscriptions WHERE thread = ?', thread),
+  expired: (now) =>
+    sql.all<{ readonly id: string }>('SELECT id FROM subscriptions WHERE expires <= ?', now).map(({ id }) => id),
   delete: (id) => void sql.run('DELETE FROM subscriptions WHERE id = ?', id),
-});
-
-const subscriptionRow = (row: Row): SubscriptionRow => ({
-  id: String(row['id']),
-  thread: String(row['thread']),
-  call: String(row['call']),
-  tool: String(row['tool']),
-  sealed: row['sealed'] as Sealed,
-  at: Number(row['at']),
-  expires: Number(row['expires']),
 });
 
 const events = (sql: Sql): EventTable => ({
@@ -163,12 +128,16 @@ const threads = (sql: Sql): ThreadTable => ({
   delete: (thread) => void sql.run('DELETE FROM threads WHERE thread = ?', thread),
   silentSince: (before) =>
     sql
-      .all('SELECT thread FROM threads WHERE seen < ? AND thread NOT IN (SELECT thread FROM subscriptions)', before)
-      .map((row) => String(row['thread'])),
+      .all<{ readonly thread: string }>(
+        'SELECT thread FROM threads WHERE seen < ? AND thread NOT IN (SELECT thread FROM subscriptions)',
+        before,
+      )
+      .map(({ thread }) => thread),
 });
 
 const memory = (sql: Sql): MemoryEntries => ({
-  get: (thread, name) => sealedOf(sql.one('SELECT sealed FROM memory WHERE thread = ? AND name = ?', thread, name)),
+  get: (thread, name) =>
+    sql.one<SealedColumn>('SELECT sealed FROM memory WHERE thread = ? AND name = ?', thread, name)?.sealed,
   set(thread, name, sealed) {
     const upsert = 'INSERT INTO memory VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET sealed = ?3';
     sql.run(upsert, thread, name, sealed);
@@ -176,10 +145,7 @@ const memory = (sql: Sql): MemoryEntries => ({
   addMissing: (thread, name, sealed) =>
     void sql.run('INSERT OR IGNORE INTO memory VALUES (?, ?, ?)', thread, name, sealed),
   delete: (thread, name) => void sql.run('DELETE FROM memory WHERE thread = ? AND name = ?', thread, name),
-  of: (thread) =>
-    sql
-      .all('SELECT name, sealed FROM memory WHERE thread = ?', thread)
-      .map((row) => ({ name: String(row['name']), sealed: row['sealed'] as Sealed })),
+  of: (thread) => sql.all('SELECT name, sealed FROM memory WHERE thread = ?', thread),
   deleteOf: (thread) => void sql.run('DELETE FROM memory WHERE thread = ?', thread),
 });
 
@@ -191,24 +157,21 @@ const views = (sql: Sql): ViewTable => ({
 
 const logins = (sql: Sql): LoginTable => ({
   add: (state, sealed, expires) => void sql.run('INSERT INTO authorizations VALUES (?, ?, ?)', state, sealed, expires),
-  take(state) {
-    const row = sql.one('DELETE FROM authorizations WHERE state = ? RETURNING sealed, expires', state);
-    return row && { sealed: row['sealed'] as Sealed, expires: Number(row['expires']) };
-  },
+  take: (state) => sql.one('DELETE FROM authorizations WHERE state = ? RETURNING sealed, expires', state),
   sweep: (now) => void sql.run('DELETE FROM authorizations WHERE expires < ?', now),
 });
 
 const tokens = (sql: Sql): TokenTable => ({
   get: (provider, owner) =>
-    sealedOf(sql.one('SELECT sealed FROM tokens WHERE provider = ? AND owner = ?', provider, owner)),
+    sql.one<SealedColumn>('SELECT sealed FROM tokens WHERE provider = ? AND owner = ?', provider, owner)?.sealed,
   set: (provider, owner, sealed, at) =>
     void sql.run('INSERT OR REPLACE INTO tokens VALUES (?, ?, ?, ?)', provider, owner, sealed, at),
   delete: (provider, owner) => void sql.run('DELETE FROM tokens WHERE provider = ? AND owner = ?', provider, owner),
 });
 
 const questions = (sql: Sql): QuestionTable => ({
-  get: (path) => questionRow(sql.one('SELECT * FROM questions WHERE path = ?', path)),
-  at: (key, ordinal) => questionRow(sql.one('SELECT * FROM questions WHERE key = ? AND ordinal = ?', key, ordinal)),
+  get: (path) => sql.one('SELECT * FROM questions WHERE path = ?', path),
+  at: (key, ordinal) => sql.one('SELECT * FROM questions WHERE key = ? AND ordinal = ?', key, ordinal),
   place({ path, key, call, ordinal, sealed, expires }) {
     sql.run('DELETE FROM questions WHERE key = ? AND ordinal >= ?', key, ordinal);
     sql.run('INSERT INTO questions VALUES (?, ?, ?, ?, ?, ?)', path, key, call, ordinal, sealed, expires);
@@ -219,13 +182,3 @@ const questions = (sql: Sql): QuestionTable => ({
     sql.run(`DELETE FROM questions WHERE expires < ? AND NOT EXISTS (${running})`, now);
   },
 });
-
-const questionRow = (row: Row | undefined): QuestionRow | undefined =>
-  row && {
-    path: String(row['path']),
-    key: String(row['key']),
-    call: String(row['call']),
-    ordinal: Number(row['ordinal']),
-    sealed: row['sealed'] as Sealed,
-    expires: Number(row['expires']),
-  };

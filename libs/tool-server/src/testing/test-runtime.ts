@@ -6,8 +6,9 @@
  * R2. What does not come in time ends the test with a sentence that says what came instead.
  */
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Callback, isErrorResult, parseCallback } from '@dormouse/protocol';
 import { createToolServer, toFetchHandler } from '../fetch-handler.ts';
@@ -79,8 +80,8 @@ export async function startTestRuntime(
 ): Promise<TestRuntime> {
   const messages: Callback[] = [];
   const inbox = createServer((request, response) => {
-    void textOf(request).then((text) => {
-      const parsed = parseCallback(JSON.parse(text));
+    void json(request).then((body) => {
+      const parsed = parseCallback(body);
       if (parsed.ok) messages.push(parsed.callback);
       response.writeHead(parsed.ok ? 200 : 422).end();
     });
@@ -110,12 +111,10 @@ export async function startTestRuntime(
           taken.add(found);
           return found as Extract<Callback, { type: Type }>;
         }
-        if (performance.now() > until)
-          throw missing(
-            type,
-            operation,
-            messages.filter((each) => idIn(each) === id),
-          ); // (R2)
+        if (performance.now() > until) {
+          const came = messages.filter((each) => idIn(each) === id);
+          throw missing(type, operation, came); // (R2)
+        }
         await sleep(lookEveryMs);
       }
     };
@@ -147,16 +146,8 @@ export async function startTestRuntime(
     manifest: async () => (await handler(new Request(`${base}/.well-known/rap-toolset`))).json(),
     async call(operation, given = {}, { threadId = threadDefault, userId } = {}) {
       const id = `call-${(calls += 1)}`;
-      const user = userId === undefined ? {} : { user_id: userId };
-      const call = {
-        operation,
-        arguments: given,
-        id,
-        callback_url: `${callbackUrl}${id}`,
-        group_id: threadId,
-        ...user,
-      };
-      await post('/invoke', call);
+      const call = { operation, arguments: given, id, group_id: threadId, user_id: userId };
+      await post('/invoke', { ...call, callback_url: `${callbackUrl}${id}` });
       return callOf(id, operation, threadId);
     },
     views(threadId = threadDefault) {
@@ -172,12 +163,6 @@ export async function startTestRuntime(
       await new Promise((resolve) => inbox.close(resolve));
     },
   };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 const idIn = (message: Callback): string | undefined =>

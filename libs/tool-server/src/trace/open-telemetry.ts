@@ -110,24 +110,10 @@ const remoteSpan = (context: SpanContext): Pick<Span, 'spanContext'> & { isRecor
   isRecording: () => false,
 });
 
-class PlainContext implements Context {
-  readonly #values: ReadonlyMap<symbol, unknown>;
+const contextOf = (values: ReadonlyMap<symbol, unknown>): Context => ({
+  getValue: (key) => values.get(key),
+  setValue: (key, value) => contextOf(new Map([...values, [key, value]])),
+  deleteValue: (key) => contextOf(new Map([...values].filter(([known]) => known !== key))),
+});
 
-  constructor(values: ReadonlyMap<symbol, unknown>) {
-    this.#values = values;
-  }
-
-  getValue(key: symbol): unknown {
-    return this.#values.get(key);
-  }
-
-  setValue(key: symbol, value: unknown): Context {
-    return new PlainContext(new Map([...this.#values, [key, value]]));
-  }
-
-  deleteValue(key: symbol): Context {
-    return new PlainContext(new Map([...this.#values].filter(([known]) => known !== key)));
-  }
-}
-
-const emptyContext: Context = new PlainContext(new Map());
+const emptyContext = contextOf(new Map());
