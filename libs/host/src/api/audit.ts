@@ -1,7 +1,7 @@
 // The audit: requests, answers and operations.
 import { z } from 'zod';
 import { limitOf, time } from './field.ts';
-import { adminOfAll, operation } from './operation.ts';
+import { adminOfAll, operationsOf } from './operation.ts';
 
 const moment = time.transform((text) => Date.parse(text)).optional();
 
@@ -26,14 +26,9 @@ export const auditKeys = z
   .object({ keys: z.array(z.record(z.string(), z.string())) })
   .meta({ id: 'AuditKeys', description: 'A JSON Web Key Set: the public keys that sign roots of exports.' });
 
-const tag = 'operations';
-
-export const auditOperations = {
-  list: operation({
-    id: 'listAudit',
-    method: 'GET',
-    path: '/v1/audit',
-    tag,
+export const auditOperations = operationsOf('operations', {
+  listAudit: {
+    route: 'GET /v1/audit',
     summary: 'Who did what, oldest first or newest first',
     access: adminOfAll,
     query: z.strictObject({
@@ -46,24 +41,18 @@ export const auditOperations = {
       cursor: z.string().max(2_000).optional(),
     }),
     answers: { 200: z.object({ data: z.array(auditRow), next_cursor: z.string().nullable() }) },
-  }),
-  export: operation({
-    id: 'exportAudit',
-    method: 'GET',
-    path: '/v1/audit/export',
-    tag,
+  },
+  exportAudit: {
+    route: 'GET /v1/audit/export',
     summary: 'Every row as a line of JSON, then the signed root: what `dormouse audit verify` checks offline',
     access: adminOfAll,
     audit: { action: 'audit.exported' },
     answers: { 200: 'application/x-ndjson' },
-  }),
-  keys: operation({
-    id: 'getAuditKeys',
-    method: 'GET',
-    path: '/v1/audit/keys',
-    tag,
+  },
+  getAuditKeys: {
+    route: 'GET /v1/audit/keys',
     summary: 'The public keys that sign exports',
     access: adminOfAll,
     answers: { 200: auditKeys },
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 // Backups of a process that runs everything: requests, answers and operations.
 import { z } from 'zod';
 import { nullableTime, time } from './field.ts';
-import { installationAdmin, operation } from './operation.ts';
+import { installationAdmin, operationsOf } from './operation.ts';
 
 export const newBackup = z.strictObject({ directory: z.string().min(1).max(4_096) }).meta({
   id: 'NewBackup',
@@ -23,28 +23,20 @@ export const backup = z
   })
   .meta({ id: 'Backup', description: 'A copy of the data directory that is being written, or was.' });
 
-const tag = 'operations';
-
-export const backupOperations = {
-  begin: operation({
-    id: 'beginBackup',
-    method: 'POST',
-    path: '/v1/backup',
-    tag,
+export const backupOperations = operationsOf('operations', {
+  beginBackup: {
+    route: 'POST /v1/backup',
     summary: 'Copy the running process into a directory; standalone, and from the same machine only',
     access: installationAdmin,
     body: newBackup,
     answers: { 202: backup },
     problems: ['NOT_FOUND', 'ALREADY_EXISTS'],
-  }),
-  read: operation({
-    id: 'getBackup',
-    method: 'GET',
-    path: '/v1/backup',
-    tag,
+  },
+  getBackup: {
+    route: 'GET /v1/backup',
     summary: 'How far the backup is, or how the last one ended',
     access: installationAdmin,
     answers: { 200: backup },
     problems: ['NOT_FOUND'],
-  }),
-};
+  },
+});

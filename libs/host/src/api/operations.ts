@@ -13,7 +13,7 @@ import { choiceOperations } from './choices.ts';
 import { linkOperations } from './people/links.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
-import { installationAdmin, type Operation, operation } from './operation.ts';
+import { installationAdmin, type Operation, operationsOf } from './operation.ts';
 import { parkedOperations } from './parked.ts';
 import { reconcileOperations } from './reconcile.ts';
 import { secretOperations } from './secrets.ts';
@@ -39,18 +39,15 @@ export const clockAdvance = z
   })
   .meta({ id: 'ClockAdvance' });
 
-export const systemOperations = {
-  advanceClock: operation({
-    id: 'advanceClock',
-    method: 'POST',
-    path: '/v1/dev/clock',
-    tag: 'development',
+export const systemOperations = operationsOf('development', {
+  advanceClock: {
+    route: 'POST /v1/dev/clock',
     summary: 'Move the development clock; standalone on loopback only',
     access: installationAdmin,
     body: clockAdvance,
     answers: { 200: z.object({ now: z.iso.datetime() }).meta({ id: 'ClockReading' }) },
-  }),
-};
+  },
+});
 
 export const allOperations: readonly Operation[] = [
   ...Object.values(agentOperations),

@@ -14,7 +14,7 @@ import {
   time,
 } from './field.ts';
 import { newMessage, waitingOnList } from './messages.ts';
-import { operation, talker, threadReader, threadWriter, reader } from './operation.ts';
+import { operationsOf, talker, threadReader, threadWriter, reader } from './operation.ts';
 
 const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
 
@@ -162,98 +162,75 @@ export const batchOutcome = z
   })
   .meta({ id: 'ThreadBatchOutcome' });
 
-const tag = 'threads';
-
-/** The requests that take no body; all of them are recorded, also by a closed thread. */
-const request = <const Id extends string, const Verb extends string>(
-  operationId: Id,
-  verb: Verb,
-  summaryText: string,
-) =>
-  operation({
-    id: operationId,
-    method: 'POST',
-    path: `/v1/threads/{id}/${verb}`,
-    tag,
-    summary: summaryText,
-    access: verb === 'close' ? threadWriter : talker,
-    answers: { 202: accepted },
-  });
-
-export const threadOperations = {
-  open: operation({
-    id: 'openThread',
-    method: 'POST',
-    path: '/v1/threads',
-    tag,
+export const threadOperations = operationsOf('threads', {
+  openThread: {
+    route: 'POST /v1/threads',
     summary: 'Open a thread; it can be used at once',
     access: threadWriter,
     body: newThread,
     answers: { 201: thread, 200: thread },
     location: '/v1/threads/{{id}}',
     problems: ['QUOTA_EXCEEDED', 'ALREADY_EXISTS'],
-  }),
-  list: operation({
-    id: 'listThreads',
-    method: 'GET',
-    path: '/v1/threads',
-    tag,
+  },
+  listThreads: {
+    route: 'GET /v1/threads',
     summary: 'Threads, newest first unless `order=asc`; `metadata[key]=value` filters by a label',
     access: reader,
     query: threadFilter,
     answers: { 200: listOf(threadSummary) },
-  }),
-  get: operation({
-    id: 'getThread',
-    method: 'GET',
-    path: '/v1/threads/{id}',
-    tag,
+  },
+  getThread: {
+    route: 'GET /v1/threads/{id}',
     summary: 'One thread; `?at=17` shows it as of that position',
     access: threadReader,
     query: z.strictObject({ at: queryPosition.optional() }),
     answers: { 200: thread },
-  }),
-  patch: operation({
-    id: 'patchThread',
-    method: 'PATCH',
-    path: '/v1/threads/{id}',
-    tag,
+  },
+  patchThread: {
+    route: 'PATCH /v1/threads/{id}',
     summary: 'Set title and labels',
     access: threadWriter,
     body: threadPatch,
     answers: { 200: thread },
-  }),
-  fork: operation({
-    id: 'forkThread',
-    method: 'POST',
-    path: '/v1/threads/{id}/fork',
-    tag,
+  },
+  forkThread: {
+    route: 'POST /v1/threads/{id}/fork',
     summary: 'A new thread with the history up to and including an event',
     access: threadWriter,
     body: forkRequest,
     problems: ['QUOTA_EXCEEDED', 'CONTENT_ERASED'],
     answers: { 201: thread },
     location: '/v1/threads/{{id}}',
-  }),
-  batch: operation({
-    id: 'batchThreads',
-    method: 'POST',
-    path: '/v1/threads:batch',
-    tag,
+  },
+  batchThreads: {
+    route: 'POST /v1/threads:batch',
     summary: 'Interrupt or close all threads of a filter; `dry_run` counts them alone',
     access: threadWriter,
     audit: { action: batchAction },
     body: threadBatch,
     answers: { 202: batchOutcome },
-  }),
-  interrupt: operation({
-    ...request('interruptThread', 'interrupt', 'Stop the turn: the model, and the calls it waits for'),
+  },
+  interruptThread: {
+    route: 'POST /v1/threads/{id}/interrupt',
+    summary: 'Stop the turn: the model, and the calls it waits for',
+    access: talker,
     body: interruption,
     bodyOptional: true,
-  }),
-  retry: request('retryThread', 'retry', 'Ask the model again after a failure'),
-  close: request('closeThread', 'close', 'End the thread for good'),
-};
+    answers: { 202: accepted },
+  },
+  retryThread: {
+    route: 'POST /v1/threads/{id}/retry',
+    summary: 'Ask the model again after a failure',
+    access: talker,
+    answers: { 202: accepted },
+  },
+  closeThread: {
+    route: 'POST /v1/threads/{id}/close',
+    summary: 'End the thread for good',
+    access: threadWriter,
+    answers: { 202: accepted },
+  },
+});
 
 /** What a batch is in the audit; a dry run is nothing. */
 function batchAction(body: unknown): 'threads.interrupted' | 'threads.closed' | null {

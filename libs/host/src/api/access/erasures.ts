@@ -1,7 +1,7 @@
 // Erasures of contents: requests, answers and operations.
 import { z } from 'zod';
 import { id, listOf, listQuery, time } from '../field.ts';
-import { adminOfAll, operation, readerOfAll, threadWriter } from '../operation.ts';
+import { adminOfAll, operationsOf, readerOfAll, threadWriter } from '../operation.ts';
 
 export const erasureRequest = z.union([z.strictObject({ thread_id: id }), z.strictObject({ user_id: id })]).meta({
   id: 'ErasureRequest',
@@ -36,50 +36,40 @@ export const erasure = z
   })
   .meta({ id: 'Erasure', description: 'Contents that are being erased, or were.' });
 
-const tag = 'operations';
-
 export const erasureOperations = {
-  create: operation({
-    id: 'createErasure',
-    method: 'POST',
-    path: '/v1/erasures',
-    tag,
-    summary: 'Erase the contents of a thread, a family or an end user; asked again, it is the same erasure',
-    access: adminOfAll,
-    audit: { action: 'erasure.requested', target: '{{subject}}' },
-    body: erasureRequest,
-    answers: { 202: erasure },
-    problems: ['NOT_FOUND'],
+  ...operationsOf('operations', {
+    createErasure: {
+      route: 'POST /v1/erasures',
+      summary: 'Erase the contents of a thread, a family or an end user; asked again, it is the same erasure',
+      access: adminOfAll,
+      audit: { action: 'erasure.requested', target: '{{subject}}' },
+      body: erasureRequest,
+      answers: { 202: erasure },
+      problems: ['NOT_FOUND'],
+    },
+    listErasures: {
+      route: 'GET /v1/erasures',
+      summary: 'All erasures, the newest first',
+      access: readerOfAll,
+      query: listQuery,
+      answers: { 200: listOf(erasure) },
+    },
+    getErasure: {
+      route: 'GET /v1/erasures/{id}',
+      summary: 'An erasure, with its certificate when it is done',
+      access: readerOfAll,
+      answers: { 200: erasure },
+      problems: ['NOT_FOUND'],
+    },
   }),
-  removeThread: operation({
-    id: 'deleteThread',
-    method: 'DELETE',
-    path: '/v1/threads/{id}',
-    tag: 'threads',
-    summary: 'Erase the contents of a closed thread with all below it; its log stays, and says so',
-    access: threadWriter,
-    audit: { action: 'erasure.requested', target: '{id}' },
-    answers: { 202: erasure },
-    problems: ['NOT_FOUND', 'THREAD_OPEN'],
-  }),
-  list: operation({
-    id: 'listErasures',
-    method: 'GET',
-    path: '/v1/erasures',
-    tag,
-    summary: 'All erasures, the newest first',
-    access: readerOfAll,
-    query: listQuery,
-    answers: { 200: listOf(erasure) },
-  }),
-  get: operation({
-    id: 'getErasure',
-    method: 'GET',
-    path: '/v1/erasures/{id}',
-    tag,
-    summary: 'An erasure, with its certificate when it is done',
-    access: readerOfAll,
-    answers: { 200: erasure },
-    problems: ['NOT_FOUND'],
+  ...operationsOf('threads', {
+    deleteThread: {
+      route: 'DELETE /v1/threads/{id}',
+      summary: 'Erase the contents of a closed thread with all below it; its log stays, and says so',
+      access: threadWriter,
+      audit: { action: 'erasure.requested', target: '{id}' },
+      answers: { 202: erasure },
+      problems: ['NOT_FOUND', 'THREAD_OPEN'],
+    },
   }),
 };

@@ -27,7 +27,7 @@ export interface SessionRouteDeps {
 }
 
 const jsonType = 'application/json; charset=utf-8';
-const { signIn, get, signOut, link } = sessionOperations;
+const { signIn, getSession, signOut, createSessionLink } = sessionOperations;
 
 export function registerSessionRoutes(server: FastifyInstance, deps: SessionRouteDeps): void {
   const { doorkeeper, sessions, site, clock, shownOrigins } = deps;
@@ -44,7 +44,7 @@ export function registerSessionRoutes(server: FastifyInstance, deps: SessionRout
       .send(shown(session, shownOrigins));
   });
 
-  server.get(get.path, async (request, reply) => {
+  server.get(getSession.path, async (request, reply) => {
     doorkeeper.admit(request.headers);
     noParameters(request);
     const secret = sessionSecretOf(request.headers);
@@ -65,7 +65,7 @@ export function registerSessionRoutes(server: FastifyInstance, deps: SessionRout
       .send();
   });
 
-  server.post(link.path, async (request, reply) => {
+  server.post(createSessionLink.path, async (request, reply) => {
     callerOf(request); // the head was judged
     noParameters(request);
     noBody(request);

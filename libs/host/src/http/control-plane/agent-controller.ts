@@ -21,9 +21,9 @@ export class AgentController {
     this.ingress = ingress;
   }
 
-  @Operate(agentOperations.create)
+  @Operate(agentOperations.createAgent)
   async create(
-    @OperationCall() { tenant, body }: Call<Operations['create']>,
+    @OperationCall() { tenant, body }: Call<Operations['createAgent']>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     const { name, ...content } = apiCodec.toCode(body);
@@ -32,27 +32,27 @@ export class AgentController {
     return this.answer(created ? 201 : 200, agent);
   }
 
-  @Operate(agentOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(agentOperations.listAgents)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listAgents']>): Promise<Reply> {
     const page = await this.ingress.agents.list(tenant, pageOf(query));
     const paused = await this.ingress.agents.paused(tenant);
     return reply(200, { data: page.data.map((agent) => shown(agent, paused)), nextCursor: page.nextCursor });
   }
 
-  @Operate(agentOperations.get)
-  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate(agentOperations.getAgent)
+  async get(@OperationCall() { tenant, params }: Call<Operations['getAgent']>): Promise<Reply> {
     return this.answer(200, unwrap(await this.ingress.agents.get(tenant, params.name)));
   }
 
-  @Operate(agentOperations.version)
-  async version(@OperationCall() { tenant, params }: Call<Operations['version']>): Promise<Reply> {
+  @Operate(agentOperations.getAgentVersion)
+  async version(@OperationCall() { tenant, params }: Call<Operations['getAgentVersion']>): Promise<Reply> {
     if (!/^[1-9]\d{0,8}$/.test(params.n)) throw new HttpProblem('NOT_FOUND', 'There is no such version.');
     return this.answer(200, unwrap(await this.ingress.agents.get(tenant, params.name, Number(params.n))));
   }
 
-  @Operate(agentOperations.patch)
+  @Operate(agentOperations.patchAgent)
   async patch(
-    @OperationCall() { tenant, params, body }: Call<Operations['patch']>,
+    @OperationCall() { tenant, params, body }: Call<Operations['patchAgent']>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     const isPaused = body.state === 'paused';
@@ -60,9 +60,9 @@ export class AgentController {
     return this.answer(200, unwrap(await this.ingress.agents.setPaused(tenant, params.name, isPaused, holds)));
   }
 
-  @Operate(agentOperations.remove)
+  @Operate(agentOperations.deleteAgent)
   async remove(
-    @OperationCall() { tenant, params }: Call<Operations['remove']>,
+    @OperationCall() { tenant, params }: Call<Operations['deleteAgent']>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     unwrap(await this.ingress.agents.remove(tenant, params.name, ifMatch(match, etagOfAgent)));

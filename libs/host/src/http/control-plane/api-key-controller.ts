@@ -17,26 +17,26 @@ export class ApiKeyController {
     this.ingress = ingress;
   }
 
-  @Operate(apiKeyOperations.create)
-  async create(@OperationCall() { tenant, caller, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate(apiKeyOperations.createApiKey)
+  async create(@OperationCall() { tenant, caller, body }: Call<Operations['createApiKey']>): Promise<Reply> {
     const { name, scopes, agents, expires_at: expiresAt } = body;
     const wanted = { name, scopes, agents, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
     return reply(201, unwrap(await this.ingress.keys.create(tenant, wanted, caller)));
   }
 
-  @Operate(apiKeyOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(apiKeyOperations.listApiKeys)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listApiKeys']>): Promise<Reply> {
     return reply(200, await this.ingress.keys.list(tenant, pageOf(query)));
   }
 
-  @Operate(apiKeyOperations.reroll)
-  async reroll(@OperationCall() { tenant, caller, params, body }: Call<Operations['reroll']>): Promise<Reply> {
+  @Operate(apiKeyOperations.rerollApiKey)
+  async reroll(@OperationCall() { tenant, caller, params, body }: Call<Operations['rerollApiKey']>): Promise<Reply> {
     const overlapMs = body.overlap_s * 1_000;
     return reply(201, unwrap(await this.ingress.keys.reroll(tenant, params.id, overlapMs, caller)));
   }
 
-  @Operate(apiKeyOperations.revoke)
-  async revoke(@OperationCall() { tenant, params }: Call<Operations['revoke']>): Promise<Reply> {
+  @Operate(apiKeyOperations.revokeApiKey)
+  async revoke(@OperationCall() { tenant, params }: Call<Operations['revokeApiKey']>): Promise<Reply> {
     unwrap(await this.ingress.keys.revoke(tenant, params.id));
     return noContent;
   }

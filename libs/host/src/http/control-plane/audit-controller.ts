@@ -15,20 +15,20 @@ export class AuditController {
     this.ingress = ingress;
   }
 
-  @Operate(auditOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(auditOperations.listAudit)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listAudit']>): Promise<Reply> {
     const { actor, action, from, to, order, limit, cursor = null } = query;
     const page = await this.ingress.audit.list(tenant, { actor, action, from, to }, { order, limit, cursor });
     return replyAsIs(200, { data: page.data, next_cursor: page.nextCursor });
   }
 
-  @Operate(auditOperations.export)
-  export(@OperationCall() { tenant }: Call<Operations['export']>): Reply {
+  @Operate(auditOperations.exportAudit)
+  export(@OperationCall() { tenant }: Call<Operations['exportAudit']>): Reply {
     return replyLines(this.ingress.audit.export(tenant));
   }
 
-  @Operate(auditOperations.keys)
-  keys(@OperationCall() _call: Call<Operations['keys']>): Reply {
+  @Operate(auditOperations.getAuditKeys)
+  keys(@OperationCall() _call: Call<Operations['getAuditKeys']>): Reply {
     return replyAsIs(200, this.ingress.audit.keys);
   }
 }

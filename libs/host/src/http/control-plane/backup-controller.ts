@@ -19,9 +19,9 @@ export class BackupController {
     this.backups = backups;
   }
 
-  @Operate(backupOperations.begin)
+  @Operate(backupOperations.beginBackup)
   async begin(
-    @OperationCall() { body }: Call<Operations['begin']>,
+    @OperationCall() { body }: Call<Operations['beginBackup']>,
     @Headers() headers: IncomingHttpHeaders,
   ): Promise<Reply> {
     const report = await this.known(headers).begin(body.directory).catch(refused);
@@ -30,8 +30,11 @@ export class BackupController {
     return reply(202, report);
   }
 
-  @Operate(backupOperations.read)
-  async read(@OperationCall() _: Call<Operations['read']>, @Headers() headers: IncomingHttpHeaders): Promise<Reply> {
+  @Operate(backupOperations.getBackup)
+  async read(
+    @OperationCall() _: Call<Operations['getBackup']>,
+    @Headers() headers: IncomingHttpHeaders,
+  ): Promise<Reply> {
     const report = this.known(headers).latest();
     if (report === null) throw new HttpProblem('NOT_FOUND', 'This process has begun no backup.');
     return reply(200, report);

@@ -10,7 +10,7 @@ import { credentialOf, givenAnswer } from './given-answer.ts';
 import { INGRESS } from './tokens.ts';
 
 type Operations = typeof choiceOperations;
-type Decision = Call<Operations['batch']>['body']['decisions'][number];
+type Decision = Call<Operations['decideBatch']>['body']['decisions'][number];
 
 interface Outcome {
   readonly id: string;
@@ -26,8 +26,8 @@ export class ChoiceController {
     this.ingress = ingress;
   }
 
-  @Operate(choiceOperations.list)
-  async list(@OperationCall() { tenant, caller, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(choiceOperations.listInbox)
+  async list(@OperationCall() { tenant, caller, query }: Call<Operations['listInbox']>): Promise<Reply> {
     const { agents } = caller;
     const { status, kind, agent, thread, assignee } = query;
     const filter = {
@@ -41,24 +41,26 @@ export class ChoiceController {
     return reply(200, await this.ingress.inbox.list(tenant, filter, pageOf(query)));
   }
 
-  @Operate(choiceOperations.answer)
+  @Operate(choiceOperations.answerInboxChoice)
   async answer(
-    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<Operations['answer']>,
+    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<Operations['answerInboxChoice']>,
   ): Promise<Reply> {
     const answer = givenAnswer(body, caller, bytes);
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
     return reply(202, unwrap(await this.ingress.inbox.answer(tenant, params.chc, answer, origin)));
   }
 
-  @Operate(choiceOperations.assign)
-  async assign(@OperationCall() { tenant, params, body, origin, caller }: Call<Operations['assign']>): Promise<Reply> {
+  @Operate(choiceOperations.assignChoice)
+  async assign(
+    @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['assignChoice']>,
+  ): Promise<Reply> {
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
     const assigned = { assignees: body.assignees, by: caller.name };
     return reply(200, unwrap(await this.ingress.inbox.assign(tenant, params.chc, assigned, origin)));
   }
 
-  @Operate(choiceOperations.batch)
-  async batch(@OperationCall() { body, origin, caller }: Call<Operations['batch']>): Promise<Reply> {
+  @Operate(choiceOperations.decideBatch)
+  async batch(@OperationCall() { body, origin, caller }: Call<Operations['decideBatch']>): Promise<Reply> {
     const entries = body.decisions.map((decision, place) => ({ ...decision, place }));
     const outcomes: Outcome[] = [];
     // Decisions about one choice are made in their order, those about others beside them.

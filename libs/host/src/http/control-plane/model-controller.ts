@@ -13,8 +13,8 @@ export class ModelController {
     this.models = models;
   }
 
-  @Operate(modelOperations.list)
-  async list(@OperationCall() { tenant }: Call<(typeof modelOperations)['list']>): Promise<Reply> {
+  @Operate(modelOperations.listModels)
+  async list(@OperationCall() { tenant }: Call<(typeof modelOperations)['listModels']>): Promise<Reply> {
     return reply(200, { data: await this.models.list(tenant) });
   }
 }

@@ -18,18 +18,18 @@ export class ParkedController {
     this.ingress = ingress;
   }
 
-  @Operate(parkedOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(parkedOperations.listParked)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listParked']>): Promise<Reply> {
     return reply(200, await this.ingress.parked.list(tenant, pageOf(query)));
   }
 
-  @Operate(parkedOperations.show)
-  async show(@OperationCall() { tenant, params }: Call<Operations['show']>): Promise<Reply> {
+  @Operate(parkedOperations.getParked)
+  async show(@OperationCall() { tenant, params }: Call<Operations['getParked']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.parked.show({ tenant, thread: params.thread })));
   }
 
-  @Operate(parkedOperations.replay)
-  async replay(@OperationCall() { tenant, params }: Call<Operations['replay']>): Promise<Reply> {
+  @Operate(parkedOperations.replayParked)
+  async replay(@OperationCall() { tenant, params }: Call<Operations['replayParked']>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.parked.replay({ tenant, thread: params.thread })));
   }
 
@@ -39,8 +39,8 @@ export class ParkedController {
     return reply(200, await this.ingress.reconcile.page(tenant, { pay, olderThanMs }, { limit, cursor }));
   }
 
-  @Operate(parkedOperations.drop)
-  async drop(@OperationCall() { tenant, params, body }: Call<Operations['drop']>): Promise<Reply> {
+  @Operate(parkedOperations.dropParked)
+  async drop(@OperationCall() { tenant, params, body }: Call<Operations['dropParked']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.parked.drop({ tenant, thread: params.thread }, body.input)));
   }
 }

@@ -17,8 +17,8 @@ export class SecretController {
     this.ingress = ingress;
   }
 
-  @Operate(secretOperations.put)
-  async put(@OperationCall() { tenant, params, body }: Call<Operations['put']>): Promise<Reply> {
+  @Operate(secretOperations.putSecret)
+  async put(@OperationCall() { tenant, params, body }: Call<Operations['putSecret']>): Promise<Reply> {
     if (!nameSchema.safeParse(params.name).success)
       throw new HttpProblem('INVALID_BODY', 'This is no name for a secret.');
     const origins = body.origins?.map((origin) => new URL(origin).origin) ?? null;
@@ -26,14 +26,14 @@ export class SecretController {
     return noContent;
   }
 
-  @Operate(secretOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(secretOperations.listSecrets)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listSecrets']>): Promise<Reply> {
     const { data, nextCursor } = await this.ingress.secrets.list(tenant, pageOf(query));
     return reply(200, { data: data.map(({ name, origins, createdAt }) => ({ name, origins, createdAt })), nextCursor });
   }
 
-  @Operate(secretOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate(secretOperations.deleteSecret)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['deleteSecret']>): Promise<Reply> {
     unwrap(await this.ingress.secrets.remove(tenant, params.name));
     return noContent;
   }

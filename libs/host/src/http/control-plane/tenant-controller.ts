@@ -18,28 +18,28 @@ export class TenantController {
     this.ingress = ingress;
   }
 
-  @Operate(tenantOperations.create)
-  async create(@OperationCall() { body: { id, ...given } }: Call<Operations['create']>): Promise<Reply> {
+  @Operate(tenantOperations.createTenant)
+  async create(@OperationCall() { body: { id, ...given } }: Call<Operations['createTenant']>): Promise<Reply> {
     return reply(201, unwrap(await this.ingress.tenants.create(tenantId(id), changesOf(given))));
   }
 
-  @Operate(tenantOperations.list)
-  async list(@OperationCall() { query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(tenantOperations.listTenants)
+  async list(@OperationCall() { query }: Call<Operations['listTenants']>): Promise<Reply> {
     return reply(200, await this.ingress.tenants.list(pageOf(query)));
   }
 
-  @Operate(tenantOperations.get)
-  async get(@OperationCall() { params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate(tenantOperations.getTenant)
+  async get(@OperationCall() { params }: Call<Operations['getTenant']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.tenants.get(idOf(params))));
   }
 
-  @Operate(tenantOperations.patch)
-  async patch(@OperationCall() { params, body }: Call<Operations['patch']>): Promise<Reply> {
+  @Operate(tenantOperations.patchTenant)
+  async patch(@OperationCall() { params, body }: Call<Operations['patchTenant']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.tenants.change(idOf(params), changesOf(body))));
   }
 
-  @Operate(tenantOperations.remove)
-  async remove(@OperationCall() { params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate(tenantOperations.deleteTenant)
+  async remove(@OperationCall() { params }: Call<Operations['deleteTenant']>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.tenants.remove(idOf(params))));
   }
 }

@@ -21,8 +21,8 @@ export class ThreadController {
     this.ingress = ingress;
   }
 
-  @Operate(threadOperations.open)
-  async open(@OperationCall() { tenant, caller, body, origin }: Call<Operations['open']>): Promise<Reply> {
+  @Operate(threadOperations.openThread)
+  async open(@OperationCall() { tenant, caller, body, origin }: Call<Operations['openThread']>): Promise<Reply> {
     await mayUseAgent(this.ingress, caller, body.agent);
     const wanted = {
       agent: body.agent,
@@ -39,36 +39,38 @@ export class ThreadController {
     return reply(created ? 201 : 200, thread);
   }
 
-  @Operate(threadOperations.list)
-  async list(@OperationCall() { tenant, caller, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(threadOperations.listThreads)
+  async list(@OperationCall() { tenant, caller, query }: Call<Operations['listThreads']>): Promise<Reply> {
     const filter = { ...filterOf(query), ...(caller.agents && { agents: caller.agents }) };
     return reply(200, await this.ingress.threads.list(tenant, filter, pageOf(query)));
   }
 
-  @Operate(threadOperations.get)
-  async get(@OperationCall() { tenant, params, query }: Call<Operations['get']>): Promise<Reply> {
+  @Operate(threadOperations.getThread)
+  async get(@OperationCall() { tenant, params, query }: Call<Operations['getThread']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.threads.get({ tenant, thread: params.id }, query.at)));
   }
 
-  @Operate(threadOperations.patch)
-  async patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
+  @Operate(threadOperations.patchThread)
+  async patch(@OperationCall() { tenant, params, body }: Call<Operations['patchThread']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.threads.patch({ tenant, thread: params.id }, body)));
   }
 
-  @Operate(messageOperations.list)
-  async messages(@OperationCall() { tenant, params, query }: Call<typeof messageOperations.list>): Promise<Reply> {
+  @Operate(messageOperations.listMessages)
+  async messages(
+    @OperationCall() { tenant, params, query }: Call<typeof messageOperations.listMessages>,
+  ): Promise<Reply> {
     const page = { ...pageOf(query), order: query.order };
     return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.id }, page)));
   }
 
-  @Operate(threadOperations.fork)
-  async fork(@OperationCall() { tenant, params, body, origin }: Call<Operations['fork']>): Promise<Reply> {
+  @Operate(threadOperations.forkThread)
+  async fork(@OperationCall() { tenant, params, body, origin }: Call<Operations['forkThread']>): Promise<Reply> {
     const wanted = { position: body.position, askAgain: body.then === 'ask_again' };
     return reply(201, unwrap(await this.ingress.threads.fork({ tenant, thread: params.id }, wanted, origin)));
   }
 
-  @Operate(threadOperations.batch)
-  async batch(@OperationCall() { tenant, caller, body, origin }: Call<Operations['batch']>): Promise<Reply> {
+  @Operate(threadOperations.batchThreads)
+  async batch(@OperationCall() { tenant, caller, body, origin }: Call<Operations['batchThreads']>): Promise<Reply> {
     const { action, dry_run: dryRun, cursor } = body;
     const { user_id: userId, external_id: externalId, created_after: createdAfter, ...rest } = body.filter;
     const { updated_after: updatedAfter, ...named } = rest;
@@ -78,22 +80,24 @@ export class ThreadController {
     return reply(202, await this.ingress.batch(tenant, { action, filter, dryRun, cursor }, origin));
   }
 
-  @Operate(threadOperations.interrupt)
-  async interrupt(@OperationCall() { tenant, params, body, origin }: Call<Operations['interrupt']>): Promise<Reply> {
+  @Operate(threadOperations.interruptThread)
+  async interrupt(
+    @OperationCall() { tenant, params, body, origin }: Call<Operations['interruptThread']>,
+  ): Promise<Reply> {
     const request = { ask: 'interrupt', includeHuman: body.include_human } as const;
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
-  @Operate(threadOperations.retry)
-  async retry(@OperationCall() { tenant, params, origin }: Call<Operations['retry']>): Promise<Reply> {
+  @Operate(threadOperations.retryThread)
+  async retry(@OperationCall() { tenant, params, origin }: Call<Operations['retryThread']>): Promise<Reply> {
     return reply(
       202,
       unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'retry' }, origin)),
     );
   }
 
-  @Operate(threadOperations.close)
-  async close(@OperationCall() { tenant, params, origin }: Call<Operations['close']>): Promise<Reply> {
+  @Operate(threadOperations.closeThread)
+  async close(@OperationCall() { tenant, params, origin }: Call<Operations['closeThread']>): Promise<Reply> {
     return reply(
       202,
       unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'close' }, origin)),
@@ -108,7 +112,7 @@ export class ThreadController {
   }
 }
 
-function filterOf(query: Call<Operations['list']>['query']): ThreadFilter {
+function filterOf(query: Call<Operations['listThreads']>['query']): ThreadFilter {
   const labels = Object.entries(query).flatMap(([field, value]) => {
     const label = /^metadata\[([^\]]+)\]$/.exec(field)?.[1];
     return label === undefined || typeof value !== 'string' ? [] : [[label, value] as const];

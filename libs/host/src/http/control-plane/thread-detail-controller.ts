@@ -22,31 +22,31 @@ export class ThreadDetailController {
     this.clock = clock;
   }
 
-  @Operate(threadDetailOperations.commits)
-  async commits(@OperationCall() { tenant, params, query }: Call<Operations['commits']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listCommits)
+  async commits(@OperationCall() { tenant, params, query }: Call<Operations['listCommits']>): Promise<Reply> {
     const page = unwrap(await this.ingress.events.commits({ tenant, thread: params.id }, query.cursor, query.limit));
     return replyAsIs(200, { data: page.data, next_cursor: page.nextCursor }); // the hash covers these very fields
   }
 
-  @Operate(threadDetailOperations.toolCalls)
-  async toolCalls(@OperationCall() { tenant, params, query }: Call<Operations['toolCalls']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listToolCalls)
+  async toolCalls(@OperationCall() { tenant, params, query }: Call<Operations['listToolCalls']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.id }, pageOf(query))));
   }
 
-  @Operate(threadDetailOperations.lineage)
-  async lineage(@OperationCall() { tenant, params, query }: Call<Operations['lineage']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listTurns)
+  async lineage(@OperationCall() { tenant, params, query }: Call<Operations['listTurns']>): Promise<Reply> {
     const { after, limit, turn = null } = query;
     return reply(200, unwrap(await this.ingress.turns.list({ tenant, thread: params.id }, { after, limit, turn })));
   }
 
-  @Operate(threadDetailOperations.cancelCall)
-  async cancelCall(@OperationCall() { tenant, params, origin }: Call<Operations['cancelCall']>): Promise<Reply> {
+  @Operate(threadDetailOperations.cancelToolCall)
+  async cancelCall(@OperationCall() { tenant, params, origin }: Call<Operations['cancelToolCall']>): Promise<Reply> {
     const request = { ask: 'cancel_call', toolCallId: params.call } as const;
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
-  @Operate(threadDetailOperations.choices)
-  async choices(@OperationCall() { tenant, params, query }: Call<Operations['choices']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listChoices)
+  async choices(@OperationCall() { tenant, params, query }: Call<Operations['listChoices']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.choices.list({ tenant, thread: params.id }, pageOf(query))));
   }
 
@@ -61,8 +61,10 @@ export class ThreadDetailController {
     );
   }
 
-  @Operate(threadDetailOperations.subscriptions)
-  async subscriptions(@OperationCall() { tenant, params, query }: Call<Operations['subscriptions']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listSubscriptions)
+  async subscriptions(
+    @OperationCall() { tenant, params, query }: Call<Operations['listSubscriptions']>,
+  ): Promise<Reply> {
     const key = { tenant, thread: params.id };
     return reply(200, unwrap(await this.ingress.parts.subscriptions(key, pageOf(query))));
   }
@@ -75,15 +77,15 @@ export class ThreadDetailController {
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
-  @Operate(threadDetailOperations.views)
-  async views(@OperationCall() { tenant, params, query }: Call<Operations['views']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listViews)
+  async views(@OperationCall() { tenant, params, query }: Call<Operations['listViews']>): Promise<Reply> {
     const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.id }, pageOf(query)));
     const next = JSON.stringify(views.nextCursor);
     return replyText(200, `{"data":[${views.data.map(viewText).join(',')}],"next_cursor":${next}}`);
   }
 
-  @Operate(threadDetailOperations.children)
-  async children(@OperationCall() { tenant, params, query }: Call<Operations['children']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listChildren)
+  async children(@OperationCall() { tenant, params, query }: Call<Operations['listChildren']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.id }, pageOf(query))));
   }
 
@@ -95,8 +97,8 @@ export class ThreadDetailController {
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
-  @Operate(threadDetailOperations.import)
-  async import(@OperationCall() { tenant, body }: Call<Operations['import']>): Promise<Reply> {
+  @Operate(threadDetailOperations.importThread)
+  async import(@OperationCall() { tenant, body }: Call<Operations['importThread']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.imports.take(tenant, body)));
   }
 
@@ -107,14 +109,14 @@ export class ThreadDetailController {
     return noContent;
   }
 
-  @Operate(threadDetailOperations.migrate)
-  async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrate']>): Promise<Reply> {
+  @Operate(threadDetailOperations.migrateThread)
+  async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrateThread']>): Promise<Reply> {
     const request = { ask: 'migration', toolServers: body.tool_servers } as const;
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
-  @Operate(threadDetailOperations.schedules)
-  async schedules(@OperationCall() { tenant, params, query }: Call<Operations['schedules']>): Promise<Reply> {
+  @Operate(threadDetailOperations.listSchedules)
+  async schedules(@OperationCall() { tenant, params, query }: Call<Operations['listSchedules']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.parts.schedules({ tenant, thread: params.id }, pageOf(query))));
   }
 
@@ -145,8 +147,8 @@ export class ThreadDetailController {
     return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
   }
 
-  @Operate(threadDetailOperations.blob)
-  async blob(@OperationCall() { tenant, params }: Call<Operations['blob']>): Promise<Reply> {
+  @Operate(threadDetailOperations.getBlob)
+  async blob(@OperationCall() { tenant, params }: Call<Operations['getBlob']>): Promise<Reply> {
     if (!/^[0-9a-f]{64}$/.test(params.sha256)) throw new HttpProblem('NOT_FOUND', 'There is no such blob.');
     const { bytes, mediaType } = unwrap(await this.ingress.blob({ tenant, thread: params.id }, params.sha256));
     return replyBytes(bytes, mediaType);

@@ -16,15 +16,15 @@ export class ThreadTokenController {
     this.ingress = ingress;
   }
 
-  @Operate(threadTokenOperations.issue)
-  async issue(@OperationCall() { tenant, params, body }: Call<Operations['issue']>): Promise<Reply> {
+  @Operate(threadTokenOperations.issueThreadToken)
+  async issue(@OperationCall() { tenant, params, body }: Call<Operations['issueThreadToken']>): Promise<Reply> {
     const { can, scope, user_id: userId, ttl_s: ttlS } = body;
     const key = { tenant, thread: params.id };
     return reply(201, unwrap(await this.ingress.tokens.issue(key, { can, scope, userId, ttlS })));
   }
 
-  @Operate(threadTokenOperations.revoke)
-  async revoke(@OperationCall() { tenant, params }: Call<Operations['revoke']>): Promise<Reply> {
+  @Operate(threadTokenOperations.revokeThreadToken)
+  async revoke(@OperationCall() { tenant, params }: Call<Operations['revokeThreadToken']>): Promise<Reply> {
     unwrap(await this.ingress.tokens.revoke({ tenant, thread: params.id }, params.token));
     return noContent;
   }

@@ -16,8 +16,8 @@ export class UsageController {
     this.ingress = ingress;
   }
 
-  @Operate(usageOperations.read)
-  async read(@OperationCall() { tenant, query }: Call<(typeof usageOperations)['read']>): Promise<Reply> {
+  @Operate(usageOperations.getUsage)
+  async read(@OperationCall() { tenant, query }: Call<(typeof usageOperations)['getUsage']>): Promise<Reply> {
     const { from, to, group_by: groupBy } = query;
     const report = unwrap(await this.ingress.usage.read(tenant, { from, to, groupBy }, pageOf(query)));
     return reply(200, { ...report, data: report.data.map(whole), total: whole(report.total) });

@@ -27,10 +27,10 @@ export interface MessageRouteDeps {
 }
 
 const jsonType = 'application/json; charset=utf-8';
-const { body: bodySchema } = messageOperations.post;
+const { body: bodySchema } = messageOperations.postMessage;
 
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
-  server.post<{ Params: { id: string } }>(patternOf(messageOperations.post.path), async (request, reply) => {
+  server.post<{ Params: { id: string } }>(patternOf(messageOperations.postMessage.path), async (request, reply) => {
     const { tenant, credential } = callerOf(request);
     noParameters(request);
     const origin = originOf(tenant, request);

@@ -26,8 +26,8 @@ const isGuarded = (operation: Operation): operation is Guarded => operation.acce
 const judged = new Map<string, Guarded>(
   allOperations
     .filter(isGuarded)
-    .filter((each) => each.id !== threadDetailOperations.events.id)
-    .map((each) => [`${each.method} ${each.path}`, each]),
+    .filter((each) => each.id !== threadDetailOperations.listEvents.id)
+    .map((each) => [each.route, each]),
 );
 
 /** Resolves when the request may go on. @throws HttpProblem */

@@ -16,8 +16,8 @@ export class ExternalEventController {
     this.ingress = ingress;
   }
 
-  @Operate(externalEventOperations.post)
-  async post(@OperationCall() { tenant, params, body, origin }: Call<Operations['post']>): Promise<Reply> {
+  @Operate(externalEventOperations.postEvent)
+  async post(@OperationCall() { tenant, params, body, origin }: Call<Operations['postEvent']>): Promise<Reply> {
     const event = { ...body, id: body.id ?? null };
     return reply(202, unwrap(await this.ingress.externalEvents.post({ tenant, thread: params.id }, event, origin)));
   }

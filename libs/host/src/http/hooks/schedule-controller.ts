@@ -17,21 +17,21 @@ export class ScheduleController {
     this.ingress = ingress;
   }
 
-  @Operate(scheduleOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate(scheduleOperations.createSchedule)
+  async create(@OperationCall() { tenant, body }: Call<Operations['createSchedule']>): Promise<Reply> {
     const { time_zone: timeZone, external_id: externalId, ...same } = body;
     const made = unwrap(await this.ingress.schedules.create(tenant, { ...same, timeZone, externalId }));
     return reply(made.created ? 201 : 200, shown(made.schedule));
   }
 
-  @Operate(scheduleOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(scheduleOperations.listTenantSchedules)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listTenantSchedules']>): Promise<Reply> {
     const { data, nextCursor } = await this.ingress.schedules.list(tenant, pageOf(query));
     return reply(200, { data: data.map(shown), nextCursor });
   }
 
-  @Operate(scheduleOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate(scheduleOperations.deleteSchedule)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['deleteSchedule']>): Promise<Reply> {
     unwrap(await this.ingress.schedules.remove(tenant, params.name));
     return noContent;
   }

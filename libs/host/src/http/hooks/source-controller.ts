@@ -17,19 +17,19 @@ export class SourceController {
     this.ingress = ingress;
   }
 
-  @Operate(sourceOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate(sourceOperations.createSource)
+  async create(@OperationCall() { tenant, body }: Call<Operations['createSource']>): Promise<Reply> {
     const { source, created } = unwrap(await this.ingress.sources.create(tenant, body));
     return reply(created ? 201 : 200, source);
   }
 
-  @Operate(sourceOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(sourceOperations.listSources)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listSources']>): Promise<Reply> {
     return reply(200, await this.ingress.sources.list(tenant, pageOf(query)));
   }
 
-  @Operate(sourceOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate(sourceOperations.deleteSource)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['deleteSource']>): Promise<Reply> {
     unwrap(await this.ingress.sources.remove(tenant, params.name));
     return noContent;
   }

@@ -21,9 +21,9 @@ export class LinkController {
     this.publicUrl = publicUrl;
   }
 
-  @Operate(linkOperations.create)
+  @Operate(linkOperations.createAnswerLink)
   async create(
-    @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['create']>,
+    @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['createAnswerLink']>,
     @Req() { headers }: FastifyRequest,
   ): Promise<Reply> {
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));

@@ -30,7 +30,7 @@ export interface EventRouteDeps {
   readonly seats?: StreamSeats;
 }
 
-const { access, path } = threadDetailOperations.events;
+const { access, path } = threadDetailOperations.listEvents;
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const { clock, metrics = noMetrics, seats = createStreamSeats(deps.ingress.limits) } = deps;

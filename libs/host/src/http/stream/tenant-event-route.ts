@@ -17,7 +17,7 @@ import { type EventRouteDeps, isStream, whileGranted } from './event-route.ts';
 import { frameText, writeTexts } from './event-stream.ts';
 import { createStreamSeats } from './stream-seats.ts';
 
-const { access, path } = tenantEventOperations.list;
+const { access, path } = tenantEventOperations.listTenantEvents;
 
 export function registerTenantEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const { ingress, doorkeeper, metrics, seats = createStreamSeats(ingress.limits) } = deps;

@@ -17,24 +17,24 @@ export class ErasureController {
     this.ingress = ingress;
   }
 
-  @Operate(erasureOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate(erasureOperations.createErasure)
+  async create(@OperationCall() { tenant, body }: Call<Operations['createErasure']>): Promise<Reply> {
     const target = 'thread_id' in body ? { threadId: body.thread_id } : { userId: body.user_id };
     return reply(202, unwrap(await this.ingress.erasures.request(tenant, target)));
   }
 
-  @Operate(erasureOperations.removeThread)
-  async removeThread(@OperationCall() { tenant, params }: Call<Operations['removeThread']>): Promise<Reply> {
+  @Operate(erasureOperations.deleteThread)
+  async removeThread(@OperationCall() { tenant, params }: Call<Operations['deleteThread']>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.erasures.remove(tenant, params.id)));
   }
 
-  @Operate(erasureOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(erasureOperations.listErasures)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listErasures']>): Promise<Reply> {
     return reply(200, await this.ingress.erasures.list(tenant, pageOf(query)));
   }
 
-  @Operate(erasureOperations.get)
-  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate(erasureOperations.getErasure)
+  async get(@OperationCall() { tenant, params }: Call<Operations['getErasure']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.erasures.get(tenant, params.id)));
   }
 }

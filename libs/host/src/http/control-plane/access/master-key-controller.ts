@@ -16,8 +16,8 @@ export class MasterKeyController {
     this.masterKeys = masterKeys;
   }
 
-  @Operate(masterKeyOperations.reseal)
-  async reseal(@OperationCall() _: Call<Operations['reseal']>): Promise<Reply> {
+  @Operate(masterKeyOperations.resealSecrets)
+  async reseal(@OperationCall() _: Call<Operations['resealSecrets']>): Promise<Reply> {
     if (this.masterKeys === null) throw new HttpProblem('NOT_FOUND', 'This process has no master key.');
     return reply(200, await this.masterKeys.reseal());
   }

@@ -17,8 +17,8 @@ export class UserCredentialController {
     this.ingress = ingress;
   }
 
-  @Operate(userCredentialOperations.put)
-  async put(@OperationCall() { tenant, params, body }: Call<Operations['put']>): Promise<Reply> {
+  @Operate(userCredentialOperations.putUserCredential)
+  async put(@OperationCall() { tenant, params, body }: Call<Operations['putUserCredential']>): Promise<Reply> {
     if (!idSchema.safeParse(params.user_id).success)
       throw new HttpProblem('INVALID_BODY', 'This is no id of an end user.');
     const wanted =
@@ -38,18 +38,18 @@ export class UserCredentialController {
     return noContent;
   }
 
-  @Operate(userCredentialOperations.get)
-  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate(userCredentialOperations.getUserCredential)
+  async get(@OperationCall() { tenant, params }: Call<Operations['getUserCredential']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.userCredentials.get(tenant, params.user_id, params.tool_server)));
   }
 
-  @Operate(userCredentialOperations.list)
-  async list(@OperationCall() { tenant, params }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(userCredentialOperations.listUserCredentials)
+  async list(@OperationCall() { tenant, params }: Call<Operations['listUserCredentials']>): Promise<Reply> {
     return reply(200, { data: await this.ingress.userCredentials.list(tenant, params.user_id), nextCursor: null });
   }
 
-  @Operate(userCredentialOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate(userCredentialOperations.deleteUserCredential)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['deleteUserCredential']>): Promise<Reply> {
     unwrap(await this.ingress.userCredentials.remove(tenant, params.user_id, params.tool_server));
     return noContent;
   }

@@ -17,45 +17,45 @@ export class WebhookController {
     this.ingress = ingress;
   }
 
-  @Operate(webhookOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate(webhookOperations.createWebhook)
+  async create(@OperationCall() { tenant, body }: Call<Operations['createWebhook']>): Promise<Reply> {
     return reply(201, unwrap(await this.ingress.webhooks.create(tenant, contentOf<WebhookContent>(body))));
   }
 
-  @Operate(webhookOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate(webhookOperations.listWebhooks)
+  async list(@OperationCall() { tenant, query }: Call<Operations['listWebhooks']>): Promise<Reply> {
     return reply(200, await this.ingress.webhooks.list(tenant, pageOf(query)));
   }
 
-  @Operate(webhookOperations.get)
-  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate(webhookOperations.getWebhook)
+  async get(@OperationCall() { tenant, params }: Call<Operations['getWebhook']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.webhooks.get(tenant, params.id)));
   }
 
-  @Operate(webhookOperations.patch)
-  async patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
+  @Operate(webhookOperations.patchWebhook)
+  async patch(@OperationCall() { tenant, params, body }: Call<Operations['patchWebhook']>): Promise<Reply> {
     const patch = contentOf<WebhookPatch>(body);
     return reply(200, unwrap(await this.ingress.webhooks.change(tenant, params.id, patch)));
   }
 
-  @Operate(webhookOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate(webhookOperations.deleteWebhook)
+  async remove(@OperationCall() { tenant, params }: Call<Operations['deleteWebhook']>): Promise<Reply> {
     unwrap(await this.ingress.webhooks.remove(tenant, params.id));
     return noContent;
   }
 
-  @Operate(webhookOperations.rotate)
-  async rotate(@OperationCall() { tenant, params }: Call<Operations['rotate']>): Promise<Reply> {
+  @Operate(webhookOperations.rotateWebhook)
+  async rotate(@OperationCall() { tenant, params }: Call<Operations['rotateWebhook']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.webhooks.rotate(tenant, params.id)));
   }
 
-  @Operate(webhookOperations.test)
-  async test(@OperationCall() { tenant, params }: Call<Operations['test']>): Promise<Reply> {
+  @Operate(webhookOperations.testWebhook)
+  async test(@OperationCall() { tenant, params }: Call<Operations['testWebhook']>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.webhooks.test(tenant, params.id)));
   }
 
-  @Operate(webhookOperations.deliveries)
-  async deliveries(@OperationCall() { tenant, params, query }: Call<Operations['deliveries']>): Promise<Reply> {
+  @Operate(webhookOperations.listDeliveries)
+  async deliveries(@OperationCall() { tenant, params, query }: Call<Operations['listDeliveries']>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.webhooks.deliveries(tenant, params.id, pageOf(query))));
   }
 
@@ -64,8 +64,8 @@ export class WebhookController {
     return reply(202, unwrap(await this.ingress.webhooks.redeliver(tenant, params.id, params.delivery)));
   }
 
-  @Operate(webhookOperations.recover)
-  async recover(@OperationCall() { tenant, params, body }: Call<Operations['recover']>): Promise<Reply> {
+  @Operate(webhookOperations.recoverWebhook)
+  async recover(@OperationCall() { tenant, params, body }: Call<Operations['recoverWebhook']>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.webhooks.recover(tenant, params.id, Date.parse(body.since))));
   }
 }
