@@ -1,6 +1,6 @@
 // The audit: requests, answers and operations.
 import { z } from 'zod';
-import { limitOf, time } from './field.ts';
+import { listOf, listOrder, listQuery, time } from './field.ts';
 import { adminOfAll, operationsOf } from './operation.ts';
 
 const moment = time.transform((text) => Date.parse(text)).optional();
@@ -36,11 +36,10 @@ export const auditOperations = operationsOf('operations', {
       action: z.string().max(100).optional(),
       from: moment,
       to: moment,
-      order: z.enum(['asc', 'desc']).default('asc'),
-      limit: limitOf(50, 200),
-      cursor: z.string().max(2_000).optional(),
+      order: listOrder.default('asc'),
+      ...listQuery.shape,
     }),
-    answers: { 200: z.object({ data: z.array(auditRow), next_cursor: z.string().nullable() }) },
+    answers: { 200: listOf(auditRow) },
   },
   exportAudit: {
     route: 'GET /v1/audit/export',

@@ -1,6 +1,6 @@
 // The inbox: what waits for people over all threads of the tenant, and their answers.
 import { z } from 'zod';
-import { accepted, assignees, id, limitOf, listOf, time } from './field.ts';
+import { accepted, assignees, id, listOf, listQuery, time } from './field.ts';
 import { answerer, operationsOf, reader } from './operation.ts';
 import { choice, choiceAnswer } from './thread-details.ts';
 
@@ -10,8 +10,7 @@ export const inboxQuery = z.strictObject({
   agent: z.string().min(1).max(200).optional(),
   thread: id.optional(),
   assignee: id.optional(),
-  limit: limitOf(50, 200),
-  cursor: z.string().max(2_000).optional(),
+  ...listQuery.shape,
 });
 
 export const inboxRow = choice

@@ -18,7 +18,7 @@ import {
   time,
 } from './field.ts';
 import { threadEvent } from './reference/events.ts';
-import { threadSummary } from './threads.ts';
+import { subscriptionFields, threadSummary } from './threads.ts';
 import { admin, adminOfAll, answerer, operationsOf, talker, threadReader, threadWriter } from './operation.ts';
 
 export const commit = z
@@ -147,15 +147,7 @@ export const choiceAnswer = z
       'approval takes other `arguments` than the model’s. `arguments_hash` names what was shown: the choice’s.',
   });
 
-export const subscription = z
-  .object({
-    tool_call_id: z.string(),
-    operation: z.string(),
-    since: time,
-    events: z.int(),
-    last_event_at: nullableTime,
-  })
-  .meta({ id: 'Subscription' });
+export const subscription = z.object(subscriptionFields).meta({ id: 'Subscription' });
 
 export const view = z
   .object({ view_type: z.string(), content: z.record(z.string(), z.unknown()) })

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import {
   accepted,
   id,
-  limitOf,
   listOf,
   listOrder,
+  listQuery,
   metadata,
   name,
   nullableTime,
@@ -53,6 +53,14 @@ const summary = {
 
 export const threadSummary = z.object(summary).meta({ id: 'ThreadSummary' });
 
+export const subscriptionFields = {
+  tool_call_id: z.string(),
+  operation: z.string(),
+  since: time,
+  events: z.int(),
+  last_event_at: nullableTime,
+};
+
 export const thread = z
   .object({
     ...summary,
@@ -60,15 +68,7 @@ export const thread = z
       description:
         'What it waits for, in a sentence for people; null when it is idle or closed, and with `?at=`. The words may change.',
     }),
-    subscriptions: z.array(
-      z.object({
-        tool_call_id: z.string(),
-        operation: z.string(),
-        since: time,
-        events: z.int(),
-        last_event_at: nullableTime,
-      }),
-    ),
+    subscriptions: z.array(z.object(subscriptionFields)),
     usage: z.object({
       input_tokens: z.int(),
       output_tokens: z.int(),
@@ -87,19 +87,18 @@ export const thread = z
   })
   .meta({ id: 'Thread' });
 
+const idText = z.string().max(200);
+const moment = time.transform((text) => Date.parse(text));
+const idFilters = { agent: idText, parent: idText, user_id: idText, external_id: idText };
+const timeFilters = { created_after: moment, updated_after: moment };
+
+const threadFilterFields = {
+  ...listQuery.shape,
+  ...z.object({ status: z.enum(statuses), ...idFilters, ...timeFilters, order: listOrder }).partial().shape,
+};
+
 export const threadFilter = z
-  .object({
-    limit: limitOf(50, 200),
-    cursor: z.string().max(2_000).optional(),
-    status: z.enum(statuses).optional(),
-    agent: z.string().max(200).optional(),
-    parent: z.string().max(200).optional(),
-    user_id: z.string().max(200).optional(),
-    external_id: z.string().max(200).optional(),
-    created_after: time.transform((text) => Date.parse(text)).optional(),
-    updated_after: time.transform((text) => Date.parse(text)).optional(),
-    order: listOrder.optional(),
-  })
+  .object(threadFilterFields)
   .catchall(z.string().max(1_000))
   .superRefine((query, context) => {
     for (const field of Object.keys(query)) {
@@ -107,19 +106,6 @@ export const threadFilter = z
       context.addIssue({ code: 'unrecognized_keys', keys: [field], input: query });
     }
   });
-
-const threadFilterFields = {
-  limit: 0,
-  cursor: 0,
-  status: 0,
-  agent: 0,
-  parent: 0,
-  user_id: 0,
-  external_id: 0,
-  created_after: 0,
-  updated_after: 0,
-  order: 0,
-};
 
 export const forkRequest = z
   // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
@@ -129,16 +115,7 @@ export const forkRequest = z
 export const interruption = z.strictObject({ include_human: z.boolean().default(false) }).meta({ id: 'Interruption' });
 
 const batchFilter = z
-  .strictObject({
-    status: z.enum(statuses),
-    agent: z.string().max(200),
-    parent: z.string().max(200),
-    user_id: z.string().max(200),
-    external_id: z.string().max(200),
-    metadata,
-    created_after: time.transform((text) => Date.parse(text)),
-    updated_after: time.transform((text) => Date.parse(text)),
-  })
+  .strictObject({ status: z.enum(statuses), ...idFilters, metadata, ...timeFilters })
   .partial()
   .meta({ id: 'ThreadBatchFilter', description: 'As in the list of threads; an empty one is for all threads.' });
 

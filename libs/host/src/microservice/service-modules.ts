@@ -18,11 +18,7 @@ function subscribed<Consumer>(consumer: Consumer | null, topic: RecordTopic): Co
 
 @Controller()
 export class InputsController {
-  private readonly consumers: RecordConsumers;
-
-  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
-    this.consumers = consumers;
-  }
+  constructor(@Inject(CONSUMERS) private readonly consumers: RecordConsumers) {}
 
   @EventPattern<RecordTopic>('inputs')
   take(@Payload() delivery: ThreadDelivery, @Ctx() { assignment }: InputContext): void {
@@ -32,11 +28,7 @@ export class InputsController {
 
 @Controller()
 export class DispatchesController {
-  private readonly consumers: RecordConsumers;
-
-  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
-    this.consumers = consumers;
-  }
+  constructor(@Inject(CONSUMERS) private readonly consumers: RecordConsumers) {}
 
   @EventPattern<RecordTopic>('dispatches')
   async dispatch(@Payload() message: WorkTopics['dispatches'], @Ctx() { place }: WorkContext): Promise<void> {
@@ -46,11 +38,7 @@ export class DispatchesController {
 
 @Controller()
 export class NoticesController {
-  private readonly consumers: RecordConsumers;
-
-  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
-    this.consumers = consumers;
-  }
+  constructor(@Inject(CONSUMERS) private readonly consumers: RecordConsumers) {}
 
   @EventPattern<RecordTopic>('notices')
   async notify(@Payload() message: WorkTopics['notices'], @Ctx() { place }: WorkContext): Promise<void> {

@@ -9,11 +9,15 @@ export const erasureRequest = z.union([z.strictObject({ thread_id: id }), z.stri
     'What is erased: a thread with all below it (its family, where it is the root), or everything of an end user. A user may be given as a certificate names one.',
 });
 
+const erased = {
+  id: z.string(),
+  scope: z.enum(['thread', 'family', 'user']),
+  subject: z.string().meta({ description: 'A thread’s id, or `hmac:` and a keyed hash of the user’s id.' }),
+};
+
 export const certificate = z
   .object({
-    id: z.string(),
-    scope: z.enum(['thread', 'family', 'user']),
-    subject: z.string().meta({ description: 'A thread’s id, or `hmac:` and a keyed hash of the user’s id.' }),
+    ...erased,
     families: z.array(z.string()).meta({ description: 'The threads that were erased with all below them.' }),
     at: time,
     stores: z
@@ -26,9 +30,7 @@ export const certificate = z
 
 export const erasure = z
   .object({
-    id: z.string(),
-    scope: z.enum(['thread', 'family', 'user']),
-    subject: z.string().meta({ description: 'A thread’s id, or `hmac:` and a keyed hash of the user’s id.' }),
+    ...erased,
     state: z.enum(['running', 'done']),
     requested_at: time.meta({ description: 'When it was asked for first.' }),
     threads: z.int().meta({ description: 'How many threads it erases, once that is known.' }),

@@ -15,11 +15,7 @@ type Operations = typeof agentOperations;
 
 @Controller()
 export class AgentController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(agentOperations.createAgent)
   async create(

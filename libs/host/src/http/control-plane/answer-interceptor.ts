@@ -20,11 +20,7 @@ const jsonType = 'application/json; charset=utf-8';
 const linesType = 'application/x-ndjson';
 
 export class AnswerInterceptor implements NestInterceptor {
-  private readonly ingress: Pick<Ingress, 'once' | 'audit'>;
-
-  constructor(ingress: Pick<Ingress, 'once' | 'audit'>) {
-    this.ingress = ingress;
-  }
+  constructor(private readonly ingress: Pick<Ingress, 'once' | 'audit'>) {}
 
   intercept(context: ExecutionContext, next: CallHandler<Reply>): Observable<unknown> {
     const http = context.switchToHttp();

@@ -1,7 +1,7 @@
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { apiKeyOperations } from '../../api/api-keys.ts';
-import { pageOf } from '../../api/field.ts';
+import { msOf, pageOf } from '../../api/field.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { noContent, type Reply, reply } from '../data-plane/reply.ts';
 import { unwrap } from '../problems/problem.ts';
@@ -11,16 +11,11 @@ type Operations = typeof apiKeyOperations;
 
 @Controller()
 export class ApiKeyController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(apiKeyOperations.createApiKey)
   async create(@OperationCall() { tenant, caller, body }: Call<Operations['createApiKey']>): Promise<Reply> {
-    const { name, scopes, agents, expires_at: expiresAt } = body;
-    const wanted = { name, scopes, agents, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
+    const wanted = { ...apiCodec.toCode(body), expiresAt: msOf(body.expires_at) };
     return reply(201, unwrap(await this.ingress.keys.create(tenant, wanted, caller)));
   }
 

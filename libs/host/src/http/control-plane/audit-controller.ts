@@ -9,11 +9,7 @@ type Operations = typeof auditOperations;
 
 @Controller()
 export class AuditController {
-  private readonly ingress: Pick<Ingress, 'audit'>;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Pick<Ingress, 'audit'>) {}
 
   @Operate(auditOperations.listAudit)
   async list(@OperationCall() { tenant, query }: Call<Operations['listAudit']>): Promise<Reply> {

@@ -13,11 +13,7 @@ type Operations = typeof backupOperations;
 
 @Controller()
 export class BackupController {
-  private readonly backups: Backups | null;
-
-  constructor(@Inject(BACKUPS) backups: Backups | null) {
-    this.backups = backups;
-  }
+  constructor(@Inject(BACKUPS) private readonly backups: Backups | null) {}
 
   @Operate(backupOperations.beginBackup)
   async begin(

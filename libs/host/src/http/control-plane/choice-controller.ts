@@ -20,24 +20,12 @@ interface Outcome {
 
 @Controller()
 export class ChoiceController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(choiceOperations.listInbox)
   async list(@OperationCall() { tenant, caller, query }: Call<Operations['listInbox']>): Promise<Reply> {
-    const { agents } = caller;
-    const { status, kind, agent, thread, assignee } = query;
-    const filter = {
-      status,
-      ...(kind && { kind }),
-      ...(agent && { agent }),
-      ...(thread && { thread }),
-      ...(assignee && { assignee }),
-      ...(agents && { agents }),
-    };
+    const { limit: _, cursor: __, ...wanted } = query;
+    const filter = { ...wanted, ...(caller.agents && { agents: caller.agents }) };
     return reply(200, await this.ingress.inbox.list(tenant, filter, pageOf(query)));
   }
 

@@ -7,11 +7,7 @@ import { MODELS } from './tokens.ts';
 
 @Controller()
 export class ModelController {
-  private readonly models: ModelCatalog;
-
-  constructor(@Inject(MODELS) models: ModelCatalog) {
-    this.models = models;
-  }
+  constructor(@Inject(MODELS) private readonly models: ModelCatalog) {}
 
   @Operate(modelOperations.listModels)
   async list(@OperationCall() { tenant }: Call<(typeof modelOperations)['listModels']>): Promise<Reply> {

@@ -12,11 +12,7 @@ type Operations = typeof parkedOperations;
 
 @Controller()
 export class ParkedController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(parkedOperations.listParked)
   async list(@OperationCall() { tenant, query }: Call<Operations['listParked']>): Promise<Reply> {

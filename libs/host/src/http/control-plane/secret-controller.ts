@@ -11,11 +11,7 @@ type Operations = typeof secretOperations;
 
 @Controller()
 export class SecretController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(secretOperations.putSecret)
   async put(@OperationCall() { tenant, params, body }: Call<Operations['putSecret']>): Promise<Reply> {

@@ -13,11 +13,7 @@ type Operations = typeof systemOperations;
 
 @Controller()
 export class SystemController {
-  private readonly devClock: ProcessClock | null;
-
-  constructor(@Inject(DEV_CLOCK) devClock: ProcessClock | null) {
-    this.devClock = devClock;
-  }
+  constructor(@Inject(DEV_CLOCK) private readonly devClock: ProcessClock | null) {}
 
   @Operate(systemOperations.advanceClock)
   async advanceClock(

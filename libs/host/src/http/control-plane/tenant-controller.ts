@@ -12,11 +12,7 @@ type Operations = typeof tenantOperations;
 
 @Controller()
 export class TenantController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(tenantOperations.createTenant)
   async create(@OperationCall() { body: { id, ...given } }: Call<Operations['createTenant']>): Promise<Reply> {

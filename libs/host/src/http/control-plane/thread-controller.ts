@@ -1,5 +1,5 @@
 import type { ThreadFilter, TenantId } from '@dormouse/ports';
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
 import { messageOperations } from '../../api/messages.ts';
@@ -9,30 +9,23 @@ import { itemsOf } from '../data-plane/message-route.ts';
 import { mayUseAgent } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
+import { askThread } from './thread-request.ts';
 import { INGRESS } from './tokens.ts';
 
 type Operations = typeof threadOperations;
 
 @Controller()
 export class ThreadController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(threadOperations.openThread)
   async open(@OperationCall() { tenant, caller, body, origin }: Call<Operations['openThread']>): Promise<Reply> {
     await mayUseAgent(this.ingress, caller, body.agent);
+    const { message, ...content } = body;
     const wanted = {
-      agent: body.agent,
-      agentVersion: body.agent_version,
-      userId: body.user_id ?? caller.userId ?? null,
-      title: body.title,
-      externalId: body.external_id,
-      ifExists: body.if_exists,
-      metadata: body.metadata,
-      message: body.message === null ? null : itemsOf(body.message),
+      ...apiCodec.toCode(content),
+      userId: content.user_id ?? caller.userId ?? null,
+      message: message === null ? null : itemsOf(message),
       reaches: caller.agents,
     };
     const { thread, created } = unwrap(await this.ingress.threads.open(tenant, wanted, origin));
@@ -71,37 +64,25 @@ export class ThreadController {
 
   @Operate(threadOperations.batchThreads)
   async batch(@OperationCall() { tenant, caller, body, origin }: Call<Operations['batchThreads']>): Promise<Reply> {
-    const { action, dry_run: dryRun, cursor } = body;
-    const { user_id: userId, external_id: externalId, created_after: createdAfter, ...rest } = body.filter;
-    const { updated_after: updatedAfter, ...named } = rest;
-    const asked = { ...named, userId, externalId, createdAfter, updatedAfter };
-    const agent = await this.agentName(tenant, asked.agent);
-    const filter = { ...asked, ...(agent && { agent }), ...(caller.agents && { agents: caller.agents }) };
-    return reply(202, await this.ingress.batch(tenant, { action, filter, dryRun, cursor }, origin));
+    const wanted = apiCodec.toCode(body);
+    const agent = await this.agentName(tenant, wanted.filter.agent);
+    const filter = { ...wanted.filter, ...(agent && { agent }), ...(caller.agents && { agents: caller.agents }) };
+    return reply(202, await this.ingress.batch(tenant, { ...wanted, filter }, origin));
   }
 
   @Operate(threadOperations.interruptThread)
-  async interrupt(
-    @OperationCall() { tenant, params, body, origin }: Call<Operations['interruptThread']>,
-  ): Promise<Reply> {
-    const request = { ask: 'interrupt', includeHuman: body.include_human } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  interrupt(@OperationCall() call: Call<Operations['interruptThread']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'interrupt', includeHuman: call.body.include_human });
   }
 
   @Operate(threadOperations.retryThread)
-  async retry(@OperationCall() { tenant, params, origin }: Call<Operations['retryThread']>): Promise<Reply> {
-    return reply(
-      202,
-      unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'retry' }, origin)),
-    );
+  retry(@OperationCall() call: Call<Operations['retryThread']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'retry' });
   }
 
   @Operate(threadOperations.closeThread)
-  async close(@OperationCall() { tenant, params, origin }: Call<Operations['closeThread']>): Promise<Reply> {
-    return reply(
-      202,
-      unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'close' }, origin)),
-    );
+  close(@OperationCall() call: Call<Operations['closeThread']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'close' });
   }
 
   /** Rows have the name; one that no agent has finds nothing by itself. */

@@ -8,19 +8,17 @@ import { viewText } from '../stream/event-stream.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { noContent, type Reply, reply, replyAsIs, replyBytes, replyText } from '../data-plane/reply.ts';
 import { givenAnswer } from './given-answer.ts';
+import { askThread } from './thread-request.ts';
 import { CLOCK, INGRESS } from './tokens.ts';
 
 type Operations = typeof threadDetailOperations;
 
 @Controller()
 export class ThreadDetailController {
-  private readonly ingress: Ingress;
-  private readonly clock: Clock;
-
-  constructor(@Inject(INGRESS) ingress: Ingress, @Inject(CLOCK) clock: Clock) {
-    this.ingress = ingress;
-    this.clock = clock;
-  }
+  constructor(
+    @Inject(INGRESS) private readonly ingress: Ingress,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   @Operate(threadDetailOperations.listCommits)
   async commits(@OperationCall() { tenant, params, query }: Call<Operations['listCommits']>): Promise<Reply> {
@@ -40,9 +38,8 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.cancelToolCall)
-  async cancelCall(@OperationCall() { tenant, params, origin }: Call<Operations['cancelToolCall']>): Promise<Reply> {
-    const request = { ask: 'cancel_call', toolCallId: params.call } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  cancelCall(@OperationCall() call: Call<Operations['cancelToolCall']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'cancel_call', toolCallId: call.params.call });
   }
 
   @Operate(threadDetailOperations.listChoices)
@@ -70,11 +67,8 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.cancelSubscription)
-  async cancelSubscription(
-    @OperationCall() { tenant, params, origin }: Call<Operations['cancelSubscription']>,
-  ): Promise<Reply> {
-    const request = { ask: 'cancel_subscription', toolCallId: params.call } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  cancelSubscription(@OperationCall() call: Call<Operations['cancelSubscription']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'cancel_subscription', toolCallId: call.params.call });
   }
 
   @Operate(threadDetailOperations.listViews)
@@ -90,11 +84,8 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.refreshToolsets)
-  async refreshToolsets(
-    @OperationCall() { tenant, params, origin }: Call<Operations['refreshToolsets']>,
-  ): Promise<Reply> {
-    const request = { ask: 'refresh_toolsets' } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  refreshToolsets(@OperationCall() call: Call<Operations['refreshToolsets']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'refresh_toolsets' });
   }
 
   @Operate(threadDetailOperations.importThread)
@@ -110,9 +101,8 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.migrateThread)
-  async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrateThread']>): Promise<Reply> {
-    const request = { ask: 'migration', toolServers: body.tool_servers } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  migrate(@OperationCall() call: Call<Operations['migrateThread']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'migration', toolServers: call.body.tool_servers });
   }
 
   @Operate(threadDetailOperations.listSchedules)
@@ -140,11 +130,8 @@ export class ThreadDetailController {
   }
 
   @Operate(threadDetailOperations.removeSchedule)
-  async removeSchedule(
-    @OperationCall() { tenant, params, origin }: Call<Operations['removeSchedule']>,
-  ): Promise<Reply> {
-    const request = { ask: 'unschedule', scheduleId: params.schedule } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  removeSchedule(@OperationCall() call: Call<Operations['removeSchedule']>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'unschedule', scheduleId: call.params.schedule });
   }
 
   @Operate(threadDetailOperations.getBlob)

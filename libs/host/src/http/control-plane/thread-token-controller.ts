@@ -1,4 +1,4 @@
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { threadTokenOperations } from '../../api/thread-tokens.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
@@ -10,17 +10,12 @@ type Operations = typeof threadTokenOperations;
 
 @Controller()
 export class ThreadTokenController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(threadTokenOperations.issueThreadToken)
   async issue(@OperationCall() { tenant, params, body }: Call<Operations['issueThreadToken']>): Promise<Reply> {
-    const { can, scope, user_id: userId, ttl_s: ttlS } = body;
-    const key = { tenant, thread: params.id };
-    return reply(201, unwrap(await this.ingress.tokens.issue(key, { can, scope, userId, ttlS })));
+    const wanted = apiCodec.toCode(body);
+    return reply(201, unwrap(await this.ingress.tokens.issue({ tenant, thread: params.id }, wanted)));
   }
 
   @Operate(threadTokenOperations.revokeThreadToken)

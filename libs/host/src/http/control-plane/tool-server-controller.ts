@@ -13,11 +13,7 @@ type Operations = typeof toolServerOperations;
 
 @Controller()
 export class ToolServerController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(toolServerOperations.createToolServer)
   async create(@OperationCall() { tenant, body }: Call<Operations['createToolServer']>): Promise<Reply> {

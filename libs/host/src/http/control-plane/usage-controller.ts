@@ -10,11 +10,7 @@ import { INGRESS } from './tokens.ts';
 
 @Controller()
 export class UsageController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(usageOperations.getUsage)
   async read(@OperationCall() { tenant, query }: Call<(typeof usageOperations)['getUsage']>): Promise<Reply> {

@@ -9,7 +9,7 @@
 //   B4. The bytes of an incomplete body are counted in the room that all of them share; a body that the room drops
 //       fails, and the rest of it is discarded.
 //   B5. Megabytes are joined step by step, alternating with all other long work: twenty bodies that end at once block
-//       the event loop for no longer than one. loop up for no longer than one.
+//       the event loop for no longer than one.
 import type { Steps } from '@dormouse/json';
 import { atEndOfTick } from '@dormouse/collections';
 import type { IncomingMessage } from 'node:http';

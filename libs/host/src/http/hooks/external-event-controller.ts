@@ -10,11 +10,7 @@ type Operations = typeof externalEventOperations;
 
 @Controller()
 export class ExternalEventController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(externalEventOperations.postEvent)
   async post(@OperationCall() { tenant, params, body, origin }: Call<Operations['postEvent']>): Promise<Reply> {

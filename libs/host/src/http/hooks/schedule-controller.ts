@@ -1,4 +1,4 @@
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
 import { scheduleOperations } from '../../api/hooks/schedules.ts';
@@ -11,17 +11,12 @@ type Operations = typeof scheduleOperations;
 
 @Controller()
 export class ScheduleController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(scheduleOperations.createSchedule)
   async create(@OperationCall() { tenant, body }: Call<Operations['createSchedule']>): Promise<Reply> {
-    const { time_zone: timeZone, external_id: externalId, ...same } = body;
-    const made = unwrap(await this.ingress.schedules.create(tenant, { ...same, timeZone, externalId }));
-    return reply(made.created ? 201 : 200, shown(made.schedule));
+    const { schedule, created } = unwrap(await this.ingress.schedules.create(tenant, apiCodec.toCode(body)));
+    return reply(created ? 201 : 200, shown(schedule));
   }
 
   @Operate(scheduleOperations.listTenantSchedules)

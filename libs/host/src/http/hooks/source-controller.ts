@@ -11,11 +11,7 @@ type Operations = typeof sourceOperations;
 
 @Controller()
 export class SourceController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(sourceOperations.createSource)
   async create(@OperationCall() { tenant, body }: Call<Operations['createSource']>): Promise<Reply> {

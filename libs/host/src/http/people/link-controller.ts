@@ -1,4 +1,4 @@
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { linkOperations } from '../../api/people/links.ts';
@@ -13,13 +13,10 @@ type Operations = typeof linkOperations;
 
 @Controller()
 export class LinkController {
-  private readonly ingress: Ingress;
-  private readonly publicUrl: string | null;
-
-  constructor(@Inject(INGRESS) ingress: Ingress, @Inject(PUBLIC_URL) publicUrl: string | null) {
-    this.ingress = ingress;
-    this.publicUrl = publicUrl;
-  }
+  constructor(
+    @Inject(INGRESS) private readonly ingress: Ingress,
+    @Inject(PUBLIC_URL) private readonly publicUrl: string | null,
+  ) {}
 
   @Operate(linkOperations.createAnswerLink)
   async create(
@@ -27,7 +24,7 @@ export class LinkController {
     @Req() { headers }: FastifyRequest,
   ): Promise<Reply> {
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
-    const wanted = { for: body.for, ttlS: body.ttl_s, can: body.can };
+    const wanted = apiCodec.toCode(body);
     const { id, token, expiresAt } = unwrap(await this.ingress.answerLinks.make(tenant, params.chc, wanted, origin));
     const url = `${this.publicUrl ?? `http://${headers.host}`}${answerPath}${token}`; // (caller K3) the host is ours
     return reply(201, { id, url, expiresAt });

@@ -11,11 +11,7 @@ type Operations = typeof erasureOperations;
 
 @Controller()
 export class ErasureController {
-  private readonly ingress: Pick<Ingress, 'erasures'>;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Pick<Ingress, 'erasures'>) {}
 
   @Operate(erasureOperations.createErasure)
   async create(@OperationCall() { tenant, body }: Call<Operations['createErasure']>): Promise<Reply> {

@@ -10,11 +10,7 @@ type Operations = typeof masterKeyOperations;
 
 @Controller()
 export class MasterKeyController {
-  private readonly masterKeys: MasterKeys | null;
-
-  constructor(@Inject(MASTER_KEYS) masterKeys: MasterKeys | null) {
-    this.masterKeys = masterKeys;
-  }
+  constructor(@Inject(MASTER_KEYS) private readonly masterKeys: MasterKeys | null) {}
 
   @Operate(masterKeyOperations.resealSecrets)
   async reseal(@OperationCall() _: Call<Operations['resealSecrets']>): Promise<Reply> {

@@ -11,11 +11,7 @@ type Operations = typeof webhookOperations;
 
 @Controller()
 export class WebhookController {
-  private readonly ingress: Ingress;
-
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
   @Operate(webhookOperations.createWebhook)
   async create(@OperationCall() { tenant, body }: Call<Operations['createWebhook']>): Promise<Reply> {
