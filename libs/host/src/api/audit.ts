@@ -7,18 +7,16 @@ const moment = time.transform((text) => Date.parse(text)).optional();
 
 export const auditRow = z
   .object({
-    seq: z.int().meta({ description: 'From 1 in each tenant, without a gap.' }),
+    seq: z.int().describe('From 1 in each tenant, without a gap.'),
     at: time,
-    actor: z
-      .string()
-      .meta({ description: 'A key’s id, `user:` and a user’s id, `platform`, or a part of the runtime.' }),
+    actor: z.string().describe('A key’s id, `user:` and a user’s id, `platform`, or a part of the runtime.'),
     action: z.string(),
-    target: z.string().nullable().meta({ description: 'The id or name of what was acted on.' }),
-    from: z.string().nullable().meta({ description: 'The address of the client.' }),
+    target: z.string().nullable().describe('The id or name of what was acted on.'),
+    from: z.string().nullable().describe('The address of the client.'),
     outcome: z.string(),
     request_id: z.string().nullable(),
-    prev: z.string().meta({ description: '`hash` of the row before; 64 zeros in the first.' }),
-    hash: z.string().meta({ description: 'SHA-256 of the RFC 8785 JSON of the other members; hexadecimal.' }),
+    prev: z.string().describe('`hash` of the row before; 64 zeros in the first.'),
+    hash: z.string().describe('SHA-256 of the RFC 8785 JSON of the other members; hexadecimal.'),
   })
   .meta({ id: 'AuditRow', description: 'Who did what. Rows are never changed.' });
 

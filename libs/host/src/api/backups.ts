@@ -13,13 +13,11 @@ export const backup = z
     directory: z.string(),
     state: z.enum(['copying', 'done', 'failed']),
     reason: z.string().nullable(),
-    began_at: time.meta({ description: 'Everything that was acknowledged before is in the copy.' }),
+    began_at: time.describe('Everything that was acknowledged before is in the copy.'),
     ended_at: nullableTime,
     bytes_done: z.int(),
     bytes_total: z.int(),
-    left_out: z
-      .array(z.string())
-      .meta({ description: 'Directories inside the data directory that are not part of it.' }),
+    left_out: z.array(z.string()).describe('Directories inside the data directory that are not part of it.'),
   })
   .meta({ id: 'Backup', description: 'A copy of the data directory that is being written, or was.' });
 

@@ -12,19 +12,17 @@ export const erasureRequest = z.union([z.strictObject({ thread_id: id }), z.stri
 const erased = {
   id: z.string(),
   scope: z.enum(['thread', 'family', 'user']),
-  subject: z.string().meta({ description: 'A thread’s id, or `hmac:` and a keyed hash of the user’s id.' }),
+  subject: z.string().describe('A thread’s id, or `hmac:` and a keyed hash of the user’s id.'),
 };
 
 export const certificate = z
   .object({
     ...erased,
-    families: z.array(z.string()).meta({ description: 'The threads that were erased with all below them.' }),
+    families: z.array(z.string()).describe('The threads that were erased with all below them.'),
     at: time,
-    stores: z
-      .record(z.string(), z.string())
-      .meta({ description: 'By kind of store: what was done, and what is left until when.' }),
-    kid: z.string().meta({ description: 'The key of `GET /v1/audit/keys` that has signed.' }),
-    signature: z.string().meta({ description: 'Ed25519 over the RFC 8785 JSON of the other members; base64url.' }),
+    stores: z.record(z.string(), z.string()).describe('By kind of store: what was done, and what is left until when.'),
+    kid: z.string().describe('The key of `GET /v1/audit/keys` that has signed.'),
+    signature: z.string().describe('Ed25519 over the RFC 8785 JSON of the other members; base64url.'),
   })
   .meta({ id: 'ErasureCertificate', description: 'Signed, to be handed over.' });
 
@@ -32,9 +30,9 @@ export const erasure = z
   .object({
     ...erased,
     state: z.enum(['running', 'done']),
-    requested_at: time.meta({ description: 'When it was asked for first.' }),
-    threads: z.int().meta({ description: 'How many threads it erases, once that is known.' }),
-    certificate: certificate.nullable().meta({ description: 'Null until it is done.' }),
+    requested_at: time.describe('When it was asked for first.'),
+    threads: z.int().describe('How many threads it erases, once that is known.'),
+    certificate: certificate.nullable().describe('Null until it is done.'),
   })
   .meta({ id: 'Erasure', description: 'Contents that are being erased, or were.' });
 

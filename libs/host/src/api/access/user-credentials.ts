@@ -15,9 +15,7 @@ export const userCredential = z
       client_secret: secretText.nullable().default(null),
       refresh_token: secretText,
       access_token: secretText.nullable().default(null),
-      expires_at: nullableTime
-        .default(null)
-        .meta({ description: 'End of the access token; null when it is not known.' }),
+      expires_at: nullableTime.default(null).describe('End of the access token; null when it is not known.'),
     }),
   ])
   .meta({
@@ -33,8 +31,8 @@ export const userCredentialName = z
     origin: z.string(),
     created_at: time,
     updated_at: time,
-    expires_at: nullableTime.meta({ description: 'End of the access token, where it is known.' }),
-    failed_at: nullableTime.meta({ description: 'Since when its provider refuses to refresh it; set it again then.' }),
+    expires_at: nullableTime.describe('End of the access token, where it is known.'),
+    failed_at: nullableTime.describe('Since when its provider refuses to refresh it; set it again then.'),
   })
   .meta({ id: 'UserCredentialName', description: 'A credential of an end user, without what is secret.' });
 
