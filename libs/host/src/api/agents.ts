@@ -3,7 +3,7 @@ import { providerNames } from '@dormouse/adapter-model';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { z } from 'zod';
 import { assignees, httpUrl, listOf, listQuery, name, time } from './field.ts';
-import { admin, operationsOf, reader } from './operation.ts';
+import { admin, byState, operationsOf, reader } from './operation.ts';
 import { agentLimits, agentPolicies } from './reference/event-parts.ts';
 
 /** What it does, for the reference; fields that other schemas share are described in reference/words.ts. */
@@ -203,7 +203,7 @@ export const agentOperations = operationsOf('agents', {
     route: 'PATCH /v1/agents/{name}',
     summary: 'Pause an agent, or let it go on; everywhere within two seconds',
     access: admin,
-    audit: { action: patchAction, target: '{name}' },
+    audit: { action: byState({ paused: 'agent.paused' }, 'agent.resumed'), target: '{name}' },
     body: agentPatch,
     answers: { 200: agent },
     problems: ['PRECONDITION_FAILED'],
@@ -217,8 +217,3 @@ export const agentOperations = operationsOf('agents', {
     problems: ['AGENT_IN_USE', 'PRECONDITION_FAILED'],
   },
 });
-
-/** What a patch is in the audit. */
-function patchAction(body: unknown): 'agent.paused' | 'agent.resumed' {
-  return (body as { readonly state: string }).state === 'paused' ? 'agent.paused' : 'agent.resumed';
-}

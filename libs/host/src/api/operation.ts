@@ -26,6 +26,12 @@ export interface Audited {
   readonly target?: string;
 }
 
+/** How a patch is in the audit, by the `state` that its body names. */
+export const byState =
+  (actions: Readonly<Record<string, AuditAction>>, otherwise: AuditAction) =>
+  (body: unknown): AuditAction =>
+    actions[(body as { readonly state?: string }).state ?? ''] ?? otherwise;
+
 /** What only the platform key may do. */
 export type PlatformAccess = 'platform';
 

@@ -4,7 +4,7 @@ import { tenantEntryProblem } from '@dormouse/adapter-http';
 import { tenantIdForm } from '@dormouse/ports';
 import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { listOf, listQuery, shortText, time } from './field.ts';
-import { operationsOf } from './operation.ts';
+import { byState, operationsOf } from './operation.ts';
 
 const tenantIdText = z
   .string()
@@ -116,7 +116,10 @@ export const tenantOperations = operationsOf('tenants', {
     route: 'PATCH /v1/tenants/{id}',
     summary: 'Suspend, resume or change a tenant; everywhere within a second',
     access: 'platform',
-    audit: { action: patchAction, target: '{id}' },
+    audit: {
+      action: byState({ suspended: 'tenant.suspended', active: 'tenant.resumed' }, 'tenant.changed'),
+      target: '{id}',
+    },
     body: tenantPatch,
     answers: { 200: tenant },
     problems: ['ALREADY_EXISTS'],
@@ -129,13 +132,6 @@ export const tenantOperations = operationsOf('tenants', {
     answers: { 202: tenant },
   },
 });
-
-/** What a patch is in the audit. */
-function patchAction(body: unknown): 'tenant.suspended' | 'tenant.resumed' | 'tenant.changed' {
-  const { state } = body as { readonly state?: string };
-  if (state === undefined) return 'tenant.changed';
-  return state === 'suspended' ? 'tenant.suspended' : 'tenant.resumed';
-}
 
 function isOrigin(text: string): boolean {
   return !text.includes(',') && text.trim() !== '' && parseAllowedOrigins(text).problems.length === 0;

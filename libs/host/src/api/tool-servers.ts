@@ -1,7 +1,7 @@
 // Tool servers: requests, answers and operations.
 import { z } from 'zod';
 import { httpUrl, listOf, listQuery, name, time } from './field.ts';
-import { admin, operationsOf, reader } from './operation.ts';
+import { admin, byState, operationsOf, reader } from './operation.ts';
 
 const auth = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('bearer'), secret: name }),
@@ -150,7 +150,10 @@ export const toolServerOperations = operationsOf('tool servers', {
     route: 'PATCH /v1/tool-servers/{name}',
     summary: 'Change a registration; calls follow it within a second',
     access: admin,
-    audit: { action: patchAction, target: '{name}' },
+    audit: {
+      action: byState({ paused: 'tool_server.paused', active: 'tool_server.resumed' }, 'tool_server.changed'),
+      target: '{name}',
+    },
     body: toolServerPatch,
     answers: { 200: toolServer },
     problems: ['PRECONDITION_FAILED'],
@@ -194,10 +197,3 @@ export const toolServerOperations = operationsOf('tool servers', {
     problems: ['PRECONDITION_FAILED'],
   },
 });
-
-/** What a patch is in the audit. */
-function patchAction(body: unknown): 'tool_server.paused' | 'tool_server.resumed' | 'tool_server.changed' {
-  const { state: wanted } = body as { readonly state?: string };
-  if (wanted === undefined) return 'tool_server.changed';
-  return wanted === 'paused' ? 'tool_server.paused' : 'tool_server.resumed';
-}

@@ -9,6 +9,7 @@ import type { Clock } from '@dormouse/ports';
 import { apiJson, type Session, type SessionApi } from '@dormouse/runtime';
 import { sessionOperations } from '../../api/sessions.ts';
 import { readBody } from '../data-plane/body.ts';
+import { jsonType } from '../data-plane/reply.ts';
 import { noBody, noParameters } from '../data-plane/call.ts';
 import { bearerOf, type Doorkeeper } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
@@ -26,7 +27,6 @@ export interface SessionRouteDeps {
   readonly shownOrigins: readonly string[];
 }
 
-const jsonType = 'application/json; charset=utf-8';
 const { signIn, getSession, signOut, createSessionLink } = sessionOperations;
 
 export function registerSessionRoutes(server: FastifyInstance, deps: SessionRouteDeps): void {

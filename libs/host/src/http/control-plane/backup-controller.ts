@@ -6,7 +6,7 @@ import type { Backups } from '../../backup/backups.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { isFromHere } from '../door/caller.ts';
-import { HttpProblem } from '../problems/problem.ts';
+import { HttpProblem, invalidAt } from '../problems/problem.ts';
 import { BACKUPS } from './tokens.ts';
 
 type Operations = typeof backupOperations;
@@ -47,12 +47,9 @@ export class BackupController {
 }
 
 function refused(error: unknown): never {
-  if (error instanceof TargetRefused)
-    throw new HttpProblem('INVALID_BODY', error.message, {
-      errors: [{ pointer: '/directory', detail: error.message }],
-    });
+  if (error instanceof TargetRefused) throw invalidAt('/directory', error.message);
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) throw error;
   const detail = `Nothing can be written there (${code ?? 'no code'}).`;
-  throw new HttpProblem('INVALID_BODY', detail, { errors: [{ pointer: '/directory', detail }], cause: error });
+  throw invalidAt('/directory', detail, detail, error);
 }

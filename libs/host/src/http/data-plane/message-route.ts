@@ -16,7 +16,7 @@ import { readingBody } from './body.ts';
 import { idempotencyKeyOf, noParameters, originOf, pathOf, type PlainRequest } from './call.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { unwrap } from '../problems/problem.ts';
-import { type Reply, reply as jsonReply } from './reply.ts';
+import { jsonType, type Reply, reply as jsonReply } from './reply.ts';
 import { preferredWaitMs } from './prefer.ts';
 import { patternOf } from '../server/route-name.ts';
 
@@ -26,7 +26,6 @@ export interface MessageRouteDeps {
   readonly stopping: AbortSignal;
 }
 
-const jsonType = 'application/json; charset=utf-8';
 const { body: bodySchema } = messageOperations.postMessage;
 
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {

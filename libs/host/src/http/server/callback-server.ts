@@ -11,7 +11,7 @@ import type { HttpServer } from './http-server.ts';
 import { countRequests } from './request-metrics.ts';
 import { logRequests } from './access-log.ts';
 import { traceRequests } from './request-spans.ts';
-import { HttpProblem } from '../problems/problem.ts';
+import { HttpProblem, nothingHere } from '../problems/problem.ts';
 import { sendProblem } from '../problems/problem-filter.ts';
 import { requestIds, standardHeaders } from './standard-headers.ts';
 import { answerExpectations, answerUnreadable, endUnfinished, requireHost } from './unreadable-request.ts';
@@ -60,7 +60,6 @@ export async function createCallbackServer(options: {
 }
 
 function noCallback({ method, url }: FastifyRequest): HttpProblem {
-  if (method === 'POST' || !/^\/callback\/[^/?]+(\?|$)/.test(url))
-    return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
+  if (method === 'POST' || !/^\/callback\/[^/?]+(\?|$)/.test(url)) return nothingHere();
   return new HttpProblem('METHOD_NOT_ALLOWED', 'This path takes POST.', { headers: { allow: 'POST' } });
 }

@@ -12,7 +12,7 @@
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
 import { areKept, type Logger, type Metrics, noMetrics } from '@dormouse/ports';
-import { type CallbackGateway, type IdentityTokens, offTracing, type Tracing } from '@dormouse/runtime';
+import { type CallbackGateway, offTracing, type Tracing } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -30,10 +30,9 @@ import {
 import { AnswerInterceptor } from '../control-plane/answer-interceptor.ts';
 import { ApiModule, type ApiParts } from '../control-plane/api-module.ts';
 import { callbackFailure, registerCallbackRoute } from '../data-plane/callback-route.ts';
-import { createDoorkeeper, type Doorkeeper } from '../door/caller.ts';
-import { noTenantOrigins, type TenantOrigins } from '../door/tenant-origins.ts';
+import { createDoorkeeper, type Doorkeeper, type DoorSettings } from '../door/caller.ts';
+import { noTenantOrigins } from '../door/tenant-origins.ts';
 import { answerOrigin } from '../door/cross-origin.ts';
-import type { RateGate } from '../door/rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
 import { registerLinkRoutes } from '../people/link-routes.ts';
 import { registerEventRoute } from '../stream/event-route.ts';
@@ -55,19 +54,9 @@ import { traceRequests } from './request-spans.ts';
 import { requestIds, standardHeaders } from './standard-headers.ts';
 import { answerExpectations, answerUnreadable, endUnfinished, requireHost } from './unreadable-request.ts';
 
-export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
+export interface HttpServerOptions extends ApiParts, OpenRouteDeps, DoorSettings {
   /** Null in a process that takes no callbacks. */
   readonly callbacks: CallbackGateway | null;
-  /** Host names of this server, besides loopback. */
-  readonly hosts: ReadonlySet<string>;
-  /** Origins of pages elsewhere. Default: none. */
-  readonly origins?: TenantOrigins;
-  /** Manages tenants. Null: none are managed here. Default: null. */
-  readonly platformKey?: string | null;
-  /** Of an identity provider. Null: there is none. Default: null. */
-  readonly identities?: IdentityTokens | null;
-  /** The request rate allowed to a tenant. */
-  readonly gate: RateGate;
   readonly logger: Logger;
   readonly tracing?: Tracing;
   /** Default: `standardArrivalLimits`. */
@@ -76,8 +65,6 @@ export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
   readonly metrics?: Metrics;
   /** Where the built console is. Null: there is none. Default: null. */
   readonly consoleDir?: string | null;
-  /** The address that browsers use, without a slash at the end. Null: the one that a request went to. Default: null. */
-  readonly publicUrl?: string | null;
   /** Answers /metrics here; null where the operations port does, or metrics are off. Default: null. */
   readonly metricsText?: (() => Promise<string>) | null;
 }
@@ -98,18 +85,9 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const doorkeeper = createDoorkeeper(options.ingress, options);
   const limits = options.arrivals ?? standardArrivalLimits;
   const room = createBodyRoom(limits.unfinishedBytesMax);
-  const metricsText = options.metricsText ?? null;
   const seats = createStreamSeats(options.ingress.limits, options.metrics);
-  const parts = {
-    ...options,
-    metricsText,
-    seats,
-    doorkeeper,
-    limits,
-    room,
-    stopping: stopping.signal,
-    newId: requestIds(),
-  };
+  const shared = { seats, doorkeeper, limits, room, stopping: stopping.signal, newId: requestIds() };
+  const parts: RouteParts = { ...options, ...shared, metricsText: options.metricsText ?? null };
   const server = createFastify(parts);
   await registerPlainRoutes(server, parts);
   const app = await createNest(server, options);
@@ -191,16 +169,14 @@ async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<un
 async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
   const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null, origins = noTenantOrigins } = parts;
   const site = { isSecure: publicUrl?.startsWith('https:') === true };
-  const pages = {
-    ...parts,
-    sessions: ingress.sessions,
-    site,
-    consoleDir,
-    consoleUrl: publicUrl,
-    shownOrigins: origins.listed,
-  };
-  await server.register((plain, _, done) => {
-    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+  const shown = { consoleDir, consoleUrl: publicUrl, shownOrigins: origins.listed };
+  const pages = { ...parts, ...shown, sessions: ingress.sessions, site };
+  const register = (routes: (plain: FastifyInstance) => Promise<void> | void) =>
+    server.register(async (plain) => {
+      plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+      await routes(plain);
+    });
+  await register((plain) => {
     registerMessageRoute(plain, parts);
     registerEventRoute(plain, parts);
     registerTenantEventRoute(plain, parts);
@@ -209,18 +185,14 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
     registerOpenRoutes(plain, parts);
     registerMetricsRoute(plain, parts);
     registerSessionRoutes(plain, pages);
-    done();
   });
-  await server.register(async (plain) => {
-    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+  await register(async (plain) => {
     await registerConsole(plain, pages);
     registerNoRoute(plain);
   });
-  await server.register((plain, _, done) => {
-    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+  await register((plain) => {
     registerHookRoute(plain, parts);
     registerLinkRoutes(plain, parts);
-    done();
   });
   if (callbacks === null) return;
   await server.register((plain, _, done) => {
