@@ -9,7 +9,7 @@ export interface Example {
 
 const at = '2026-01-05T09:30:00.000Z';
 const thread = 'thr_01KE6HWA00J3Q7ZVY6M4T8C2PD';
-
+const message = 'msg_01KE6HWA00L9K7J5H3G1F2D4SA';
 const tenantCursor = '~5B~22events~22~2C~2217~22~5D';
 
 const policies = {
@@ -81,6 +81,12 @@ const newSource = {
   message: '{{/sender/login}} has {{/action}} the issue “{{/issue/title}}”:\n{{/issue/body}}',
 };
 
+const newWebhook = {
+  url: 'https://app.example.com/hooks/dormouse',
+  events: ['thread.idle', 'choice.requested'],
+  filter: { agents: ['weather'] },
+};
+
 export const examples: Readonly<Record<string, Example>> = {
   createAgent: {
     body: {
@@ -144,26 +150,15 @@ export const examples: Readonly<Record<string, Example>> = {
   postMessage: {
     body: { text: 'And tomorrow?' },
     answers: {
-      200: {
-        id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
-        position: 17,
-        status: 'idle',
-        message: { text: 'Tomorrow will be dry.' },
-      },
-      202: { id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA' },
+      200: { id: message, position: 17, status: 'idle', message: { text: 'Tomorrow will be dry.' } },
+      202: { id: message },
     },
   },
   listMessages: {
     answers: {
       200: {
         data: [
-          {
-            position: 3,
-            at,
-            role: 'user',
-            text: 'Will it rain in Oslo?',
-            message_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
-          },
+          { position: 3, at, role: 'user', text: 'Will it rain in Oslo?', message_id: message },
           { position: 9, at, role: 'assistant', text: 'No, it stays dry.' },
         ],
         next_cursor: null,
@@ -178,9 +173,9 @@ export const examples: Readonly<Record<string, Example>> = {
             position: 3,
             at,
             type: 'message_accepted',
-            turn_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
-            cause: { kind: 'message', id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA' },
-            message_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
+            turn_id: message,
+            cause: { kind: 'message', id: message },
+            message_id: message,
             content: [{ type: 'text', text: 'Will it rain in Oslo?' }],
           },
         ],
@@ -267,17 +262,11 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   },
   createWebhook: {
-    body: {
-      url: 'https://app.example.com/hooks/dormouse',
-      events: ['thread.idle', 'choice.requested'],
-      filter: { agents: ['weather'] },
-    },
+    body: newWebhook,
     answers: {
       201: {
         id: 'whk_01KE6HWA00G5H7J9K1L3Z5X7CV',
-        url: 'https://app.example.com/hooks/dormouse',
-        events: ['thread.idle', 'choice.requested'],
-        filter: { agents: ['weather'] },
+        ...newWebhook,
         state: 'active',
         created_at: at,
         updated_at: at,

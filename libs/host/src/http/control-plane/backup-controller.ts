@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Controller, Headers, Inject } from '@nestjs/common';
-import { backupOperations } from '../../api/backups.ts';
 import { TargetRefused } from '../../backup/backup-target.ts';
 import type { Backups } from '../../backup/backups.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
@@ -9,28 +8,20 @@ import { isFromHere } from '../door/caller.ts';
 import { HttpProblem, invalidAt } from '../problems/problem.ts';
 import { BACKUPS } from './tokens.ts';
 
-type Operations = typeof backupOperations;
-
 @Controller()
 export class BackupController {
   constructor(@Inject(BACKUPS) private readonly backups: Backups | null) {}
 
-  @Operate(backupOperations.beginBackup)
-  async begin(
-    @OperationCall() { body }: Call<Operations['beginBackup']>,
-    @Headers() headers: IncomingHttpHeaders,
-  ): Promise<Reply> {
+  @Operate('beginBackup')
+  async begin(@OperationCall() { body }: Call<'beginBackup'>, @Headers() headers: IncomingHttpHeaders): Promise<Reply> {
     const report = await this.known(headers).begin(body.directory).catch(refused);
     if (report === null)
       throw new HttpProblem('ALREADY_EXISTS', 'Another backup is being written. Wait until it is done.');
     return reply(202, report);
   }
 
-  @Operate(backupOperations.getBackup)
-  async read(
-    @OperationCall() _: Call<Operations['getBackup']>,
-    @Headers() headers: IncomingHttpHeaders,
-  ): Promise<Reply> {
+  @Operate('getBackup')
+  async read(@OperationCall() _: Call<'getBackup'>, @Headers() headers: IncomingHttpHeaders): Promise<Reply> {
     const report = this.known(headers).latest();
     if (report === null) throw new HttpProblem('NOT_FOUND', 'This process has begun no backup.');
     return reply(200, report);

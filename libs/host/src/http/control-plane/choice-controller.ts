@@ -1,6 +1,5 @@
 import type { Ingress, RequestOrigin } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
-import { choiceOperations } from '../../api/choices.ts';
 import { pageOf } from '../../api/field.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
@@ -9,8 +8,7 @@ import { problemOfRefusal, unwrap } from '../problems/problem.ts';
 import { credentialOf, givenAnswer } from './given-answer.ts';
 import { INGRESS } from './tokens.ts';
 
-type Operations = typeof choiceOperations;
-type Decision = Call<Operations['decideBatch']>['body']['decisions'][number];
+type Decision = Call<'decideBatch'>['body']['decisions'][number];
 
 interface Outcome {
   readonly id: string;
@@ -22,33 +20,31 @@ interface Outcome {
 export class ChoiceController {
   constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  @Operate(choiceOperations.listInbox)
-  async list(@OperationCall() { tenant, caller, query }: Call<Operations['listInbox']>): Promise<Reply> {
+  @Operate('listInbox')
+  async list(@OperationCall() { tenant, caller, query }: Call<'listInbox'>): Promise<Reply> {
     const { limit: _, cursor: __, ...wanted } = query;
     const filter = { ...wanted, ...(caller.agents && { agents: caller.agents }) };
     return reply(200, await this.ingress.inbox.list(tenant, filter, pageOf(query)));
   }
 
-  @Operate(choiceOperations.answerInboxChoice)
+  @Operate('answerInboxChoice')
   async answer(
-    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<Operations['answerInboxChoice']>,
+    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<'answerInboxChoice'>,
   ): Promise<Reply> {
     const answer = givenAnswer(body, caller, bytes);
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
     return reply(202, unwrap(await this.ingress.inbox.answer(tenant, params.chc, answer, origin)));
   }
 
-  @Operate(choiceOperations.assignChoice)
-  async assign(
-    @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['assignChoice']>,
-  ): Promise<Reply> {
+  @Operate('assignChoice')
+  async assign(@OperationCall() { tenant, params, body, origin, caller }: Call<'assignChoice'>): Promise<Reply> {
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
     const assigned = { assignees: body.assignees, by: caller.name };
     return reply(200, unwrap(await this.ingress.inbox.assign(tenant, params.chc, assigned, origin)));
   }
 
-  @Operate(choiceOperations.decideBatch)
-  async batch(@OperationCall() { body, origin, caller }: Call<Operations['decideBatch']>): Promise<Reply> {
+  @Operate('decideBatch')
+  async batch(@OperationCall() { body, origin, caller }: Call<'decideBatch'>): Promise<Reply> {
     const entries = body.decisions.map((decision, place) => ({ ...decision, place }));
     const outcomes: Outcome[] = [];
     // Decisions about one choice are made in their order, those about others beside them.

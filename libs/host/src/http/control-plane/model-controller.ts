@@ -1,6 +1,5 @@
 import type { ModelCatalog } from '@dormouse/adapter-model';
 import { Controller, Inject } from '@nestjs/common';
-import { modelOperations } from '../../api/models.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { MODELS } from './tokens.ts';
@@ -9,8 +8,8 @@ import { MODELS } from './tokens.ts';
 export class ModelController {
   constructor(@Inject(MODELS) private readonly models: ModelCatalog) {}
 
-  @Operate(modelOperations.listModels)
-  async list(@OperationCall() { tenant }: Call<(typeof modelOperations)['listModels']>): Promise<Reply> {
+  @Operate('listModels')
+  async list(@OperationCall() { tenant }: Call<'listModels'>): Promise<Reply> {
     return reply(200, { data: await this.models.list(tenant) });
   }
 }

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Controller, Headers, Inject } from '@nestjs/common';
-import { systemOperations } from '../../api/operations.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { isFromHere } from '../door/caller.ts';
 import { HttpProblem, invalidAt } from '../problems/problem.ts';
@@ -9,15 +8,13 @@ import { DEV_CLOCK } from './tokens.ts';
 import { offsetMsMax } from '../../platform/clock-offset.ts';
 import type { ProcessClock } from '../../platform/process-clock.ts';
 
-type Operations = typeof systemOperations;
-
 @Controller()
 export class SystemController {
   constructor(@Inject(DEV_CLOCK) private readonly devClock: ProcessClock | null) {}
 
-  @Operate(systemOperations.advanceClock)
+  @Operate('advanceClock')
   async advanceClock(
-    @OperationCall() { body }: Call<Operations['advanceClock']>,
+    @OperationCall() { body }: Call<'advanceClock'>,
     @Headers() headers: IncomingHttpHeaders,
   ): Promise<Reply> {
     if (this.devClock === null || !isFromHere(headers))

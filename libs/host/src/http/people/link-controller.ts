@@ -1,15 +1,12 @@
 import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { linkOperations } from '../../api/people/links.ts';
 import { INGRESS, PUBLIC_URL } from '../control-plane/tokens.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { mayOpen } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import { answerPath } from './link-routes.ts';
-
-type Operations = typeof linkOperations;
 
 @Controller()
 export class LinkController {
@@ -18,9 +15,9 @@ export class LinkController {
     @Inject(PUBLIC_URL) private readonly publicUrl: string | null,
   ) {}
 
-  @Operate(linkOperations.createAnswerLink)
+  @Operate('createAnswerLink')
   async create(
-    @OperationCall() { tenant, params, body, origin, caller }: Call<Operations['createAnswerLink']>,
+    @OperationCall() { tenant, params, body, origin, caller }: Call<'createAnswerLink'>,
     @Req() { headers }: FastifyRequest,
   ): Promise<Reply> {
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
