@@ -12,6 +12,7 @@
 //       the event loop for no longer than one.
 import type { Steps } from '@dormouse/json';
 import { atEndOfTick } from '@dormouse/collections';
+import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { inTurnsIf } from '@dormouse/runtime';
 import type { BodyRoom } from '../server/arrivals.ts';
@@ -27,6 +28,12 @@ const discardedBytesMax = 64 * 1024 * 1024;
 /** Bytes of a step. (B5) */
 const joinedAtOnceBytesMax = 262_144;
 const none = Buffer.alloc(0);
+
+/** Bodies are left to the routes, whatever their media type: a credential is judged before they are read. */
+export function leaveBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+}
 
 /** Whether the head says that the body is longer. */
 export const saysMoreThan = (bytesMax: number, { headers }: Pick<IncomingMessage, 'headers'>): boolean =>
