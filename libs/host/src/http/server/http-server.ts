@@ -11,22 +11,15 @@
 //   H3. Closing accepts no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
-import { areKept, type Logger, type Metrics, noMetrics } from '@dormouse/ports';
-import { type CallbackGateway, offTracing, type Tracing } from '@dormouse/runtime';
+import type { CallbackGateway } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { registerConsole } from '../console/console-routes.ts';
 import { registerSessionRoutes } from '../console/session-routes.ts';
 import { AccessGuard } from '../door/access-guard.ts';
-import {
-  type ArrivalLimits,
-  arrivalOptions,
-  type BodyRoom,
-  boundPeers,
-  createBodyRoom,
-  standardArrivalLimits,
-} from './arrivals.ts';
+import type { BodyRoom } from './arrivals.ts';
+import { type BoundedServerOptions, createBoundedServer } from './bounded-server.ts';
 import { AnswerInterceptor } from '../control-plane/answer-interceptor.ts';
 import { ApiModule, type ApiParts } from '../control-plane/api-module.ts';
 import { callbackFailure, registerCallbackRoute } from '../data-plane/callback-route.ts';
@@ -48,21 +41,12 @@ import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
 import { registerNoRoute } from '../problems/wrong-method.ts';
 import { ProblemFilter, sendProblem } from '../problems/problem-filter.ts';
 import { receiveBytes } from '../data-plane/request-bytes.ts';
-import { countRequests } from './request-metrics.ts';
-import { logRequests } from './access-log.ts';
-import { traceRequests } from './request-spans.ts';
-import { requestIds, standardHeaders } from './standard-headers.ts';
-import { answerExpectations, answerUnreadable, endUnfinished, requireHost } from './unreadable-request.ts';
+import { standardHeaders } from './standard-headers.ts';
+import { requireHost } from './unreadable-request.ts';
 
-export interface HttpServerOptions extends ApiParts, OpenRouteDeps, DoorSettings {
+export interface HttpServerOptions extends ApiParts, OpenRouteDeps, DoorSettings, BoundedServerOptions {
   /** Null in a process that takes no callbacks. */
   readonly callbacks: CallbackGateway | null;
-  readonly logger: Logger;
-  readonly tracing?: Tracing;
-  /** Default: `standardArrivalLimits`. */
-  readonly arrivals?: ArrivalLimits;
-  /** Default: none. */
-  readonly metrics?: Metrics;
   /** Where the built console is. Null: there is none. Default: null. */
   readonly consoleDir?: string | null;
   /** Answers /metrics here; null where the operations port does, or metrics are off. Default: null. */
@@ -75,20 +59,17 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const paramCharactersMax = 4_096;
-const keepAliveTimeoutMs = 65_000;
 /** How long a request that is still being sent may delay the stop of the process. */
 const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
   const doorkeeper = createDoorkeeper(options.ingress, options);
-  const limits = options.arrivals ?? standardArrivalLimits;
-  const room = createBodyRoom(limits.unfinishedBytesMax);
+  const { server, room } = createBoundedServer(options);
   const seats = createStreamSeats(options.ingress.limits, options.metrics);
-  const shared = { seats, doorkeeper, limits, room, stopping: stopping.signal, newId: requestIds() };
+  const shared = { seats, doorkeeper, room, stopping: stopping.signal };
   const parts: RouteParts = { ...options, ...shared, metricsText: options.metricsText ?? null };
-  const server = createFastify(parts);
+  judgeRequests(server, parts);
   await registerPlainRoutes(server, parts);
   const app = await createNest(server, options);
   return {
@@ -106,33 +87,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 interface RouteParts extends HttpServerOptions {
   readonly metricsText: (() => Promise<string>) | null;
   readonly doorkeeper: Doorkeeper;
-  readonly limits: ArrivalLimits;
   readonly room: BodyRoom;
   readonly seats: StreamSeats;
-  /** Of a request. */
-  readonly newId: () => string;
   /** Aborts when the server begins to close. */
   readonly stopping: AbortSignal;
 }
 
-function createFastify(parts: RouteParts): FastifyInstance {
-  const { doorkeeper, limits, logger, metrics = noMetrics, newId, origins = noTenantOrigins, room } = parts;
-  const server = fastify({
-    http: { ...arrivalOptions(limits), requireHostHeader: false }, // see `requireHost`
-    requestTimeout: limits.requestTimeoutMs,
-    routerOptions: { maxParamLength: paramCharactersMax },
-    genReqId: newId,
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, newId()),
-    keepAliveTimeout: keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
-    pluginTimeout: 0, // Nest starts inside one, and may take long on a slow machine
-    frameworkErrors: (error, request, reply) => {
-      void reply.headers(standardHeaders(request.id)); // no hook has run
-      sendProblem(reply, request, error, logger);
-    },
-  });
-  traceRequests(server, parts.tracing ?? offTracing);
-  logRequests(server, logger);
+function judgeRequests(server: FastifyInstance, parts: RouteParts): void {
+  const { doorkeeper, room, origins = noTenantOrigins } = parts;
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
     bodyBytes(request, payload, room),
@@ -144,10 +106,6 @@ function createFastify(parts: RouteParts): FastifyInstance {
     if (await answerOrigin(origins, doorkeeper, request, reply)) return reply;
     return judgeHead(doorkeeper, request, reply); // (H4)
   });
-  if (areKept(metrics)) countRequests(server, metrics);
-  answerExpectations(server.server);
-  boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
-  return server;
 }
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
