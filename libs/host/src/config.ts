@@ -19,45 +19,31 @@ import { masterKeysProblem, readMasterKeys } from './platform/key-ring.ts';
 import { secretFileSettings, secretSettings, type SecretsRead, withSecretFiles } from './secret-files.ts';
 import { authoritiesFile, certificateFile, privateKeyFile, type TlsFiles, tlsFilesProblems } from './tls-files.ts';
 
-const rate = z
-  .string()
-  .regex(/^\d{1,6}$/, 'must be a whole number')
-  .transform(Number)
-  .optional();
+const number = (form: RegExp, message: string) => z.string().regex(form, message).transform(Number);
+
+const numberOr = (standard: number, given: z.ZodType<number, string>) =>
+  z.string().default(String(standard)).pipe(given);
+
+const wholeNumber = number(/^\d{1,6}$/, 'must be a whole number').optional();
 
 const milliseconds = (standard: number) =>
-  z
-    .string()
-    .default(String(standard))
-    .pipe(
-      z
-        .string()
-        .regex(/^\d{1,12}$/, 'must be a whole number of milliseconds')
-        .transform(Number),
-    );
+  numberOr(standard, number(/^\d{1,12}$/, 'must be a whole number of milliseconds'));
+
+const port = number(/^\d{1,5}$/, 'must be a port').pipe(z.int().max(65_535));
+
+const isHttp = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 const url = z
   .string()
-  .refine(
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    'must be an absolute http or https URL',
-  )
+  .refine(isHttp, 'must be an absolute http or https URL')
   .transform((text) => text.replace(/\/+$/, ''))
   .optional();
 
-const days = z
-  .string()
-  .regex(/^[1-9]\d{0,4}$/, 'must be a whole number of days above 0')
-  .transform(Number)
+const days = number(/^[1-9]\d{0,4}$/, 'must be a whole number of days above 0')
   .pipe(z.int().max(36_500, 'must be at most 36500'))
   .optional();
 
-const countAboveZero = z
-  .string()
-  .regex(/^[1-9]\d{0,4}$/, 'must be a whole number above 0')
-  .transform(Number);
-
-const count = (standard: number) => z.string().default(String(standard)).pipe(countAboveZero);
+const countAboveZero = number(/^[1-9]\d{0,4}$/, 'must be a whole number above 0');
 
 const flag = (standard: boolean) =>
   z
@@ -79,230 +65,181 @@ const address = (form: RegExp, message: string, problemOf: (text: string) => str
 const key = z.string().min(8, 'must have at least 8 characters').optional();
 
 /** Kept as it is written: tokens name it to the last character. */
-const issuer = judged((text) => {
-  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  return isUrl && !/[?#@]/.test(text) ? null : 'must be an absolute http or https URL without query';
-});
+const issuer = judged((text) =>
+  isHttp(text) && !/[?#@]/.test(text) ? null : 'must be an absolute http or https URL without query',
+);
 
 /** Keys in the clear come from there: off this machine they are encrypted. */
 function vaultUrlProblem(text: string): string | null {
-  const isUrl = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[?#@]/.test(text);
-  if (!isUrl) return 'must be an absolute https URL without user and query';
+  if (!isHttp(text) || /[?#@]/.test(text)) return 'must be an absolute https URL without user and query';
   if (text.endsWith('/')) return 'must not end with a slash';
   return isPlainElsewhere(new URL(text)) ? 'must be https: on another machine' : null;
 }
 
+const list = (problemsOf: (text: string) => readonly string[]) =>
+  z
+    .string()
+    .default('')
+    .superRefine((text, context) => {
+      for (const message of problemsOf(text)) context.addIssue({ code: 'custom', message });
+    });
+
 const claim = (standard: string) => z.string().min(1).default(standard);
 
 const settingsSchema = z.object({
-  PORT: z
-    .string()
-    .default('7420')
-    .pipe(
-      z
-        .string()
-        .regex(/^\d{1,5}$/, 'must be a port')
-        .transform(Number)
-        .pipe(z.int().max(65_535)),
-    )
-    .meta({ description: 'port of the client API and, standalone, of callbacks; 0 for any free one' }),
-  HOST: z.string().default('127.0.0.1').meta({ description: 'address to listen on' }),
+  PORT: numberOr(7420, port).describe('port of the client API and, standalone, of callbacks; 0 for any free one'),
+  HOST: z.string().default('127.0.0.1').describe('address to listen on'),
   DATA_DIR: z
     .string()
     .min(1)
     .default('./.dormouse')
-    .meta({ description: 'data directory; the development key is the file `key` in it (flag: --data)' }),
-  BOOTSTRAP_KEY: key.meta({ description: 'an API key with every scope, made at start, for containers' }),
-  PLATFORM_KEY: key.meta({ description: 'the key that manages tenants, and nothing else; unset: none are managed' }),
-  PUBLIC_URL: url.meta({ description: 'address that clients use; its host is accepted in Host and Origin' }),
-  ALLOWED_ORIGINS: z.string().default('').superRefine(originProblems).meta({
-    description:
-      'pages of other origins that may use the API: comma-separated, https://app.example.com or https://*.example.com',
-  }),
-  OIDC_ISSUER: issuer.meta({
-    description:
-      'an identity provider whose access tokens are good here, as its discovery document and its tokens name it; unset: none are',
-  }),
-  OIDC_AUDIENCE: z.string().min(1).optional().meta({ description: 'the `aud` of tokens that are meant for this API' }),
-  OIDC_TENANT_CLAIM: claim('tenant').meta({ description: 'claim that has the id of the tenant' }),
-  OIDC_USER_CLAIM: claim('sub').meta({ description: 'claim that has the id of the end user' }),
-  OIDC_SCOPES_CLAIM: claim('scope').meta({
-    description: 'claim that has the scopes, as a text with spaces or a list; names that are no scopes grant nothing',
-  }),
-  CALLBACK_BASE_URL: url.meta({
-    description:
-      'address that tool servers use; keep it stable, callback URLs live long. Default: PUBLIC_URL, else where it listens',
-  }),
-  PLAIN_HTTP_CALLBACKS: flag(false).meta({
-    description: 'callback URLs may be plain http: on hosts other than this one, because the network is private',
-  }),
-  OUTBOUND_ALLOW: z.string().default('').superRefine(allowProblems).meta({
-    description:
-      'private or plain-http destinations: comma-separated [http://](host-suffix | CIDR)[:port]; standalone adds loopback',
-  }),
-  TOOL_ACK_TIMEOUT_MS: milliseconds(10_000).meta({
-    description: 'how long a tool server may take to acknowledge a call',
-  }),
-  TOOL_RETRY_TOTAL_MS: milliseconds(600_000).meta({ description: 'how long a call is tried again' }),
-  TOOL_RETRY_FIRST_MS: milliseconds(1_000).meta({ description: 'delay before the first retry; it doubles' }),
-  UNKNOWN_OUTCOME_GRACE_MS: milliseconds(30_000).meta({
-    description: 'how long a result may still win over "outcome unknown"',
-  }),
-  OAUTH_DEADLINE_MS: milliseconds(86_400_000).meta({
-    description: 'how long a call may wait for a login',
-  }),
-  CHOICE_DEADLINE_MS: milliseconds(3_600_000).meta({
-    description: 'how long a tool’s question may wait for its answer',
-  }),
-  TRACE_TURN_MAX_MS: milliseconds(3_600_000).meta({
-    description: 'how long what follows in a turn goes on in the trace of its request',
-  }),
-  TRACE_CONTENT: flag(false).meta({
-    description: 'whether spans have what users, models and tools said',
-  }),
-  TENANT_REQUESTS_PER_S: rate.meta({
-    description:
-      'requests of one tenant per second, twice that at once; 0 for no limit (default: 1000 in a cluster, else 0)',
-  }),
-  TENANT_CALLBACKS_PER_S: rate.meta({ description: 'the same for callbacks, which are then answered 503' }),
+    .describe('data directory; the development key is the file `key` in it (flag: --data)'),
+  BOOTSTRAP_KEY: key.describe('an API key with every scope, made at start, for containers'),
+  PLATFORM_KEY: key.describe('the key that manages tenants, and nothing else; unset: none are managed'),
+  PUBLIC_URL: url.describe('address that clients use; its host is accepted in Host and Origin'),
+  ALLOWED_ORIGINS: list((text) => parseAllowedOrigins(text).problems).describe(
+    'pages of other origins that may use the API: comma-separated, https://app.example.com or https://*.example.com',
+  ),
+  OIDC_ISSUER: issuer.describe(
+    'an identity provider whose access tokens are good here, as its discovery document and its tokens name it; unset: none are',
+  ),
+  OIDC_AUDIENCE: z.string().min(1).optional().describe('the `aud` of tokens that are meant for this API'),
+  OIDC_TENANT_CLAIM: claim('tenant').describe('claim that has the id of the tenant'),
+  OIDC_USER_CLAIM: claim('sub').describe('claim that has the id of the end user'),
+  OIDC_SCOPES_CLAIM: claim('scope').describe(
+    'claim that has the scopes, as a text with spaces or a list; names that are no scopes grant nothing',
+  ),
+  CALLBACK_BASE_URL: url.describe(
+    'address that tool servers use; keep it stable, callback URLs live long. Default: PUBLIC_URL, else where it listens',
+  ),
+  PLAIN_HTTP_CALLBACKS: flag(false).describe(
+    'callback URLs may be plain http: on hosts other than this one, because the network is private',
+  ),
+  OUTBOUND_ALLOW: list((text) => parseOutboundAllow(text).problems).describe(
+    'private or plain-http destinations: comma-separated [http://](host-suffix | CIDR)[:port]; standalone adds loopback',
+  ),
+  TOOL_ACK_TIMEOUT_MS: milliseconds(10_000).describe('how long a tool server may take to acknowledge a call'),
+  TOOL_RETRY_TOTAL_MS: milliseconds(600_000).describe('how long a call is tried again'),
+  TOOL_RETRY_FIRST_MS: milliseconds(1_000).describe('delay before the first retry; it doubles'),
+  UNKNOWN_OUTCOME_GRACE_MS: milliseconds(30_000).describe('how long a result may still win over "outcome unknown"'),
+  OAUTH_DEADLINE_MS: milliseconds(86_400_000).describe('how long a call may wait for a login'),
+  CHOICE_DEADLINE_MS: milliseconds(3_600_000).describe('how long a tool’s question may wait for its answer'),
+  TRACE_TURN_MAX_MS: milliseconds(3_600_000).describe(
+    'how long what follows in a turn goes on in the trace of its request',
+  ),
+  TRACE_CONTENT: flag(false).describe('whether spans have what users, models and tools said'),
+  TENANT_REQUESTS_PER_S: wholeNumber.describe(
+    'requests of one tenant per second, twice that at once; 0 for no limit (default: 1000 in a cluster, else 0)',
+  ),
+  TENANT_CALLBACKS_PER_S: wholeNumber.describe('the same for callbacks, which are then answered 503'),
   MODEL_PRICES: judged((text) =>
     parseModelPrices(text) === null ? 'must be MODEL=INPUT:OUTPUT, separated by commas' : null,
-  ).meta({
-    description:
-      'what a million tokens of a model cost, in millionths of a unit of money: `MODEL=INPUT:OUTPUT`, separated by commas; for the quota `cost_micros_per_day_max`',
-  }),
-  RETENTION_DAYS: days.meta({
-    description:
-      'standalone: days that a thread at rest is kept, with its family, where its tenant has no `retention_days` (default: for ever)',
-  }),
-  AUDIT_RETENTION_DAYS: days.meta({ description: 'days that rows of the audit are kept (default: for ever)' }),
-  DATA_DIR_WARN_BYTES: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes above 0')
-    .transform(Number)
+  ).describe(
+    'what a million tokens of a model cost, in millionths of a unit of money: `MODEL=INPUT:OUTPUT`, separated by commas; for the quota `cost_micros_per_day_max`',
+  ),
+  RETENTION_DAYS: days.describe(
+    'standalone: days that a thread at rest is kept, with its family, where its tenant has no `retention_days` (default: for ever)',
+  ),
+  AUDIT_RETENTION_DAYS: days.describe('days that rows of the audit are kept (default: for ever)'),
+  DATA_DIR_WARN_BYTES: number(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes above 0')
     .optional()
-    .meta({
-      description:
-        'standalone: above this many bytes in use the data directory is reported, in the log, in /metrics and by `dormouse doctor` (default: never)',
-    }),
-  REQUEST_TIMEOUT_MS: milliseconds(60_000).meta({
-    description: 'how long head and body of a request may take to come; answers and streams may take longer',
-  }),
-  UNFINISHED_BODIES_MAX_BYTES: z
-    .string()
-    .default('67108864')
-    .pipe(
-      z
-        .string()
-        .regex(/^[1-9]\d{0,11}$/, 'must be a whole number of bytes above 0')
-        .transform(Number),
-    )
-    .meta({
-      description: 'room of bodies that are not whole yet; the one that has been coming longest gives way with 503',
-    }),
-  UNFINISHED_REQUESTS_PER_PEER: z
-    .string()
-    .regex(/^\d{1,6}$/, 'must be a whole number')
-    .transform(Number)
-    .optional()
-    .meta({
-      description:
-        'requests of one address that may be unfinished for more than a second; 0 for no limit (default: 256; 0 where the address that clients use is https:, because a proxy stands there)',
-    }),
-  MODEL_START_TIMEOUT_MS: milliseconds(60_000).meta({ description: 'how long a model may take to begin its answer' }),
-  MODEL_STALL_TIMEOUT_MS: milliseconds(120_000).meta({
-    description: 'how long a model may be silent inside its answer',
-  }),
-  MODEL_RETRY_TOTAL_MS: milliseconds(600_000).meta({ description: 'how long a failing model is asked again' }),
+    .describe(
+      'standalone: above this many bytes in use the data directory is reported, in the log, in /metrics and by `dormouse doctor` (default: never)',
+    ),
+  REQUEST_TIMEOUT_MS: milliseconds(60_000).describe(
+    'how long head and body of a request may take to come; answers and streams may take longer',
+  ),
+  UNFINISHED_BODIES_MAX_BYTES: numberOr(
+    67_108_864,
+    number(/^[1-9]\d{0,11}$/, 'must be a whole number of bytes above 0'),
+  ).describe('room of bodies that are not whole yet; the one that has been coming longest gives way with 503'),
+  UNFINISHED_REQUESTS_PER_PEER: wholeNumber.describe(
+    'requests of one address that may be unfinished for more than a second; 0 for no limit (default: 256; 0 where the address that clients use is https:, because a proxy stands there)',
+  ),
+  MODEL_START_TIMEOUT_MS: milliseconds(60_000).describe('how long a model may take to begin its answer'),
+  MODEL_STALL_TIMEOUT_MS: milliseconds(120_000).describe('how long a model may be silent inside its answer'),
+  MODEL_RETRY_TOTAL_MS: milliseconds(600_000).describe('how long a failing model is asked again'),
   KAFKA_BROKERS: address(
     /^\s*[^\s,:/]+:\d{1,5}\s*(,\s*[^\s,:/]+:\d{1,5}\s*)*$/,
     'must be host:port, or several after commas',
-  ).meta({
-    description: 'cluster: comma-separated host:port; with MONGO_URL and REDIS_URL it chooses the cluster',
-  }),
+  ).describe('cluster: comma-separated host:port; with MONGO_URL and REDIS_URL it chooses the cluster'),
   KAFKA_PREFIX: z
     .string()
     .regex(/^[\w.-]{1,64}$/, 'must be letters, digits, dots, dashes or underscores')
     .default('rap.')
-    .meta({ description: 'cluster: prefix of topics and groups; one installation, one prefix' }),
-  KAFKA_PARTITIONS: count(12).meta({ description: 'cluster: partitions of the topics, chosen once by `setup`' }),
+    .describe('cluster: prefix of topics and groups; one installation, one prefix'),
+  KAFKA_PARTITIONS: numberOr(12, countAboveZero).describe('cluster: partitions of the topics, chosen once by `setup`'),
   KAFKA_REPLICATION: countAboveZero // a default inside `optional` would count
     .optional()
-    .meta({ description: 'cluster: copies of the topics, for `setup` (default: one per broker, 3 at most)' }),
-  KAFKA_TLS: flag(false).meta({ description: 'cluster: TLS to the brokers' }),
-  KAFKA_TLS_CA_FILE: authoritiesFile.meta({
-    description: 'cluster: certificates of the authorities that sign the brokers’, if not public ones',
-  }),
-  KAFKA_TLS_CERT_FILE: certificateFile.meta({ description: 'cluster: our certificate, where brokers want one' }),
-  KAFKA_TLS_KEY_FILE: privateKeyFile.meta({ description: 'cluster: the private key of that certificate' }),
+    .describe('cluster: copies of the topics, for `setup` (default: one per broker, 3 at most)'),
+  KAFKA_TLS: flag(false).describe('cluster: TLS to the brokers'),
+  KAFKA_TLS_CA_FILE: authoritiesFile.describe(
+    'cluster: certificates of the authorities that sign the brokers’, if not public ones',
+  ),
+  KAFKA_TLS_CERT_FILE: certificateFile.describe('cluster: our certificate, where brokers want one'),
+  KAFKA_TLS_KEY_FILE: privateKeyFile.describe('cluster: the private key of that certificate'),
   KAFKA_SASL: z
     .string()
     .regex(/^(plain|scram-sha-256|scram-sha-512):[^:]+:.+$/, 'must be plain|scram-sha-256|scram-sha-512:user:password')
     .optional()
-    .meta({ description: 'cluster: mechanism:user:password' }),
-  KAFKA_SESSION_TIMEOUT_MS: milliseconds(8_000).meta({
-    description: 'cluster: after this long a silent process loses its partitions',
-  }),
-  MONGO_URL: address(/^mongodb(\+srv)?:\/\/[^/]/, 'must be a mongodb:// or mongodb+srv:// URL', mongoUrlProblem).meta({
-    description: 'cluster: MongoDB; the path names the database, the query has the rest (tls, tlsCAFile, …)',
-  }),
+    .describe('cluster: mechanism:user:password'),
+  KAFKA_SESSION_TIMEOUT_MS: milliseconds(8_000).describe(
+    'cluster: after this long a silent process loses its partitions',
+  ),
+  MONGO_URL: address(
+    /^mongodb(\+srv)?:\/\/[^/]/,
+    'must be a mongodb:// or mongodb+srv:// URL',
+    mongoUrlProblem,
+  ).describe('cluster: MongoDB; the path names the database, the query has the rest (tls, tlsCAFile, …)'),
   MONGO_DATABASE: z
     .string()
     .regex(/^[\w-]{1,63}$/, 'must be letters, digits, dashes or underscores, at most 63')
     .optional()
-    .meta({
-      description: 'cluster: the database, whatever the path of MONGO_URL names (default: that, else dormouse)',
-    }),
-  REDIS_URL: judged(redisUrlProblem).meta({
-    description:
-      'cluster: Redis, which may be away at any time: redis://host:6379, redis+sentinel://host:26379,host/MASTER or redis+cluster://host,host; rediss… for TLS',
-  }),
-  REDIS_TLS_CA_FILE: authoritiesFile.meta({
-    description: 'cluster: certificates of the authorities that sign Redis’, if not public ones',
-  }),
-  REDIS_TLS_CERT_FILE: certificateFile.meta({ description: 'cluster: our certificate, where Redis wants one' }),
-  REDIS_TLS_KEY_FILE: privateKeyFile.meta({ description: 'cluster: the private key of that certificate' }),
-  MASTER_KEY: judged(masterKeysProblem).meta({
-    description:
-      'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32, or have one wrapped by Vault (vault:v1:…). While it is rotated several, with commas between them, each but the oldest with the time from which it is used: KEY@2026-01-31T12:00:00Z',
-  }),
-  MASTER_KEY_HELD_MS: milliseconds(86_400_000).meta({
-    description: 'how long a process uses master keys since a key management has last unwrapped them; then it ends',
-  }),
-  VAULT_URL: judged(vaultUrlProblem).meta({
-    description: 'Vault or OpenBao, whose transit engine unwraps master keys: https://vault.example.com:8200',
-  }),
-  VAULT_KEY: z.string().regex(vaultKeyPattern, 'must be MOUNT/NAME').default('transit/dormouse').meta({
-    description: 'the key there that wraps them, as MOUNT/NAME',
-  }),
-  VAULT_TOKEN_FILE: z.string().min(1).optional().meta({
-    description:
-      'a file with the token for it, read anew for each request; its policy allows encrypt and decrypt with that key',
-  }),
-  VAULT_CA_FILE: authoritiesFile.meta({
-    description: 'certificates of the authorities that sign Vault’s, if not public ones',
-  }),
-  HEALTH_PORT: z
+    .describe('cluster: the database, whatever the path of MONGO_URL names (default: that, else dormouse)'),
+  REDIS_URL: judged(redisUrlProblem).describe(
+    'cluster: Redis, which may be away at any time: redis://host:6379, redis+sentinel://host:26379,host/MASTER or redis+cluster://host,host; rediss… for TLS',
+  ),
+  REDIS_TLS_CA_FILE: authoritiesFile.describe(
+    'cluster: certificates of the authorities that sign Redis’, if not public ones',
+  ),
+  REDIS_TLS_CERT_FILE: certificateFile.describe('cluster: our certificate, where Redis wants one'),
+  REDIS_TLS_KEY_FILE: privateKeyFile.describe('cluster: the private key of that certificate'),
+  MASTER_KEY: judged(masterKeysProblem).describe(
+    'cluster: the same in every process, kept for ever; make one with: openssl rand -hex 32, or have one wrapped by Vault (vault:v1:…). While it is rotated several, with commas between them, each but the oldest with the time from which it is used: KEY@2026-01-31T12:00:00Z',
+  ),
+  MASTER_KEY_HELD_MS: milliseconds(86_400_000).describe(
+    'how long a process uses master keys since a key management has last unwrapped them; then it ends',
+  ),
+  VAULT_URL: judged(vaultUrlProblem).describe(
+    'Vault or OpenBao, whose transit engine unwraps master keys: https://vault.example.com:8200',
+  ),
+  VAULT_KEY: z
     .string()
-    .regex(/^\d{1,5}$/, 'must be a port')
-    .transform(Number)
-    .pipe(z.int().max(65_535))
+    .regex(vaultKeyPattern, 'must be MOUNT/NAME')
+    .default('transit/dormouse')
+    .describe('the key there that wraps them, as MOUNT/NAME'),
+  VAULT_TOKEN_FILE: z
+    .string()
+    .min(1)
     .optional()
-    .meta({
-      description:
-        'operations port: /metrics, /healthz and /readyz of this process (default: 7429 in a cluster; standalone none: they are on the API port, /metrics with a key of scope tenant:admin)',
-    }),
-  METRICS: flag(true).meta({ description: 'measure, and export metrics' }),
-  METRICS_OLD_GENAI: flag(true).meta({
-    description: 'export tokens also as gen_ai.client.token.usage, the name of older conventions',
-  }),
+    .describe(
+      'a file with the token for it, read anew for each request; its policy allows encrypt and decrypt with that key',
+    ),
+  VAULT_CA_FILE: authoritiesFile.describe('certificates of the authorities that sign Vault’s, if not public ones'),
+  HEALTH_PORT: port
+    .optional()
+    .describe(
+      'operations port: /metrics, /healthz and /readyz of this process (default: 7429 in a cluster; standalone none: they are on the API port, /metrics with a key of scope tenant:admin)',
+    ),
+  METRICS: flag(true).describe('measure, and export metrics'),
+  METRICS_OLD_GENAI: flag(true).describe(
+    'export tokens also as gen_ai.client.token.usage, the name of older conventions',
+  ),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('warn')
-    .meta({ description: 'how much is logged, as JSON lines on stderr' }),
-  EXAMPLE_TOOLS: flag(true).meta({
-    description: 'standalone: start the example tool server (flag: --no-example-tools)',
-  }),
+    .describe('how much is logged, as JSON lines on stderr'),
+  EXAMPLE_TOOLS: flag(true).describe('standalone: start the example tool server (flag: --no-example-tools)'),
 });
 
 export type Config = Readonly<z.output<typeof settingsSchema>>;
@@ -414,13 +351,19 @@ export type ConfigReading =
   | { readonly ok: 'help'; readonly text: string };
 
 const prefix = 'DORMOUSE_';
-const settingNames = Object.keys(settingsSchema.shape);
+const settingNames = Object.keys(settingsSchema.shape) as SettingName[];
 
 /** Flags that are not the name of a setting. */
 const flagAliases: Readonly<Record<string, string>> = { data: 'DATA_DIR' };
 /** Those of the schema, and the files of secrets. (C4) */
 const givenNames = [...settingNames, ...secretFileSettings];
 const flagNames = [...Object.keys(flagAliases), ...givenNames.map((name) => name.toLowerCase().replaceAll('_', '-'))];
+
+/** What is wrong with settings that are each right. */
+const combinedProblems = [
+  ...[topologyProblems, standaloneProblems, callbackProblems, tlsProblems],
+  ...[issuerProblems, keyProblems, clientKeyProblems],
+];
 
 /** The settings from the command line and the environment, or every problem found in them. */
 export function readConfig(
@@ -434,19 +377,10 @@ export function readConfig(
   const inherited = withSecretFiles(around, (name) => prefix + name);
   const parsed = settingsSchema.safeParse({ ...inherited.values, ...own.values }); // (C1)
   const problems = [...flags.problems, ...own.problems, ...inherited.problems, ...unknownVariables(environment)];
-  if (!parsed.success)
+  if (parsed.success) problems.push(...combinedProblems.flatMap((problemsOf) => problemsOf(parsed.data)));
+  else
     problems.push(
       ...parsed.error.issues.map((issue) => `${nameOf(String(issue.path[0] ?? ''), own, inherited)}: ${issue.message}`),
-    );
-  if (parsed.success)
-    problems.push(
-      ...topologyProblems(parsed.data),
-      ...standaloneProblems(parsed.data),
-      ...callbackProblems(parsed.data),
-      ...tlsProblems(parsed.data),
-      ...issuerProblems(parsed.data),
-      ...keyProblems(parsed.data),
-      ...clientKeyProblems(parsed.data),
     );
   return parsed.success && problems.length === 0 ? { ok: true, config: parsed.data } : { ok: false, problems };
 }
@@ -544,7 +478,7 @@ export interface DescribedSetting {
 
 /** Every setting, in the order of the schema. */
 export function describedSettings(): readonly DescribedSetting[] {
-  return (Object.keys(settingsSchema.shape) as SettingName[]).map((name) => {
+  return settingNames.map((name) => {
     const schema = settingsSchema.shape[name];
     const standard = schema.safeParse(undefined);
     const hasStandard = standard.success && standard.data !== undefined && standard.data !== '';
@@ -579,14 +513,6 @@ A secret may be in a file that DORMOUSE_<NAME>_FILE names, such as DORMOUSE_MAST
 
 Standard variables are read too: OTEL_…; in one process OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL.
 `;
-}
-
-function allowProblems(text: string, context: z.core.$RefinementCtx<string>): void {
-  for (const problem of parseOutboundAllow(text).problems) context.addIssue({ code: 'custom', message: problem });
-}
-
-function originProblems(text: string, context: z.core.$RefinementCtx<string>): void {
-  for (const message of parseAllowedOrigins(text).problems) context.addIssue({ code: 'custom', message });
 }
 
 /** Variables that are not Dormouse's: OpenTelemetry's SDK documents and reads its own. */

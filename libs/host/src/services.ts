@@ -70,10 +70,8 @@ export interface Services {
   ingress(): Ingress;
   callbackGateway(): Callbacks;
   inputSweeper(): Service;
-  tenantErasure(): Service;
-  retention(): Service;
-  erasures(): Service;
-  scheduler(ingress: Ingress): Service;
+  /** What goes on beside the requests, in the order in which it is started. */
+  housekeeping(ingress: Ingress): readonly Service[];
   threadProcessor(): Service;
   toolDispatcher(): Service;
   notifier(): Service;
@@ -90,21 +88,15 @@ export function servicesOf(
   publicBase = callbackBase,
 ): Services {
   const { stores, transport, keys, sealer, clock, entropy, logger } = platform;
-  let tokens: CallbackTokens | null = null;
-  /**
-   * One instance for all: the service that takes results needs the tokens that were sent with the calls.
-   * (callback-token K5)
-   */
-  const callbackTokens = (): CallbackTokens => (tokens ??= createTokens(platform, callbackBase));
-  let watch: ToolWatch | null = null;
-  /** One instance for all: a process is one reporter. */
-  const toolWatch = (): ToolWatch => (watch ??= createWatch(platform));
-  let limits: TenantLimits | null = null;
+  /** The service that takes results needs the tokens that were sent with the calls. (callback-token K5) */
+  const callbackTokens = madeOnce(() => createTokens(platform, callbackBase));
+  /** A process is one reporter. */
+  const toolWatch = madeOnce(() => createWatch(platform));
+  /** A process is one reporter. */
+  const tenantLimits = madeOnce(() => createLimits(platform));
   /** Where the processor is this process, it says itself what waits. */
   const enteredInputs = (): InputBus =>
     platform.traits.hasBroker ? countedInputs(stores.inputs, tenantLimits()) : stores.inputs;
-  /** One instance for all: a process is one reporter. */
-  const tenantLimits = (): TenantLimits => (limits ??= createLimits(platform));
   return {
     ingress: () =>
       createIngress({
@@ -128,29 +120,23 @@ export function servicesOf(
       callbackGateway(config, platform, { tokens: callbackTokens(), limits: tenantLimits(), inputs: enteredInputs() }),
     inputSweeper: () => {
       const failed = (fault: unknown): void => logger.error('input_sweep_failed', { reason: String(fault) });
-      return createInputSweeper({
-        directory: stores.directory,
-        parked: stores.parked,
-        bus: stores.inputs,
-        clock,
-        failed,
-      });
+      const { directory, parked, inputs: bus } = stores;
+      return createInputSweeper({ directory, parked, bus, clock, failed });
     },
-    tenantErasure: () => createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
-    erasures: () =>
-      createErasureService({
-        ...{ ...stores, ...platform.erasing, sealer, clock, logger },
-        ...{ signer: auditSignerOf(platform), userNames: userNamesOf(platform) },
-        keyKeptMs: platform.traits.familyKeyKeptMs,
-      }),
-    retention: () =>
+    housekeeping: ({ deliver, tenantRecords: records }) => [
+      createTenantErasure({ ...stores, clock, logger, lateWritersMs }),
+      createScheduler({ schedules: stores.schedules, records, deliver, clock, logger }),
       createRetention({
         ...{ ...stores, clock, logger, metrics: platform.metrics, limits: tenantLimits() },
         audit: createAuditor({ ...stores, clock }),
         settings: { days: config.RETENTION_DAYS ?? null, auditDays: config.AUDIT_RETENTION_DAYS ?? null },
       }),
-    scheduler: ({ deliver, tenantRecords: records }) =>
-      createScheduler({ schedules: stores.schedules, records, deliver, clock, logger }),
+      createErasureService({
+        ...{ ...stores, ...platform.erasing, sealer, clock, logger },
+        ...{ signer: auditSignerOf(platform), userNames: userNamesOf(platform) },
+        keyKeptMs: platform.traits.familyKeyKeptMs,
+      }),
+    ],
     threadProcessor: () => watchedService(threadProcessor(config, platform, toolWatch(), tenantLimits()), toolWatch()),
     toolDispatcher: () =>
       watchedService(
@@ -168,6 +154,11 @@ export function servicesOf(
       return both(watchedService(notifier, toolWatch()), webhooks(platform));
     },
   };
+}
+
+function madeOnce<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => (made ??= make());
 }
 
 export const rateGateOf = (config: Config, platform: Platform): RateGate =>
@@ -255,11 +246,7 @@ function userNamesOf({ keys, clock }: Platform): UserNames {
 function callbackGateway(
   config: Config,
   platform: Platform,
-  {
-    tokens,
-    limits,
-    inputs,
-  }: { readonly tokens: CallbackTokens; readonly limits: TenantLimits; readonly inputs: InputBus },
+  { tokens, limits, inputs }: Pick<DispatcherParts, 'tokens' | 'limits'> & { readonly inputs: InputBus },
 ): Callbacks {
   const { stores, traits, sealer, clock, entropy, logger, metrics } = platform;
   const isMeasured = areKept(metrics);
@@ -327,17 +314,8 @@ function toolDispatcher(config: Config, platform: Platform, { tokens, watch, lim
   const { stores, clock, entropy, logger, tracing } = platform;
   const ports = { ...stores, transport: platform.transport, ...measuredDispatcher(platform) };
   return createToolDispatcher({
-    ...ports,
-    ...{
-      clock,
-      entropy,
-      logger,
-      tracing,
-      watch,
-      limits,
-      holding: holdingOf(platform),
-      audit: createAuditor({ ...stores, clock }),
-    },
+    ...{ ...ports, clock, entropy, logger, tracing, watch, limits },
+    ...{ holding: holdingOf(platform), audit: createAuditor({ ...stores, clock }) },
     transport: watchedTransport(ports.transport, watch, steadyNow),
     callbackTokens: tokens,
     settings: {

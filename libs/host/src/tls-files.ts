@@ -77,12 +77,9 @@ export interface TlsFiles {
 /** The problem of the files together; `name` is the setting without its suffix, `isOn` whether they would be used. */
 export function tlsFilesProblems(name: string, files: TlsFiles, isOn: boolean, turnOn: string): readonly string[] {
   const { authorities, certificate, key } = files;
-  const given = [
-    ...(authorities === undefined ? [] : ['CA']),
-    ...(certificate === undefined ? [] : ['CERT']),
-    ...(key === undefined ? [] : ['KEY']),
-  ];
-  const [first] = given;
+  const first = Object.entries({ CA: authorities, CERT: certificate, KEY: key }).find(
+    ([, text]) => text !== undefined,
+  )?.[0];
   if (first === undefined) return [];
   if (!isOn) return [`${name}_${first}_FILE: is of no use without TLS: ${turnOn}`];
   if (certificate !== undefined && key === undefined) return [`${name}_KEY_FILE: is needed with ${name}_CERT_FILE`];

@@ -2,7 +2,7 @@
 import { contentItemsMax } from '@dormouse/protocol';
 import { z } from 'zod';
 import { id } from './field.ts';
-import { operation, talkerOrAnswerer } from './operation.ts';
+import { operationsOf, talkerOrAnswerer } from './operation.ts';
 
 const messagesMax = 10_000;
 
@@ -33,16 +33,13 @@ export const runInput = z
       'is used; tools, state and context of the page are ignored. `resume` answers all interrupts of the run before.',
   });
 
-export const agUiOperations = {
-  run: operation({
-    id: 'agUiRun',
-    method: 'POST',
-    path: '/v1/ui/ag-ui/{agent}',
-    tag: 'ui',
+export const agUiOperations = operationsOf('ui', {
+  agUiRun: {
+    route: 'POST /v1/ui/ag-ui/{agent}',
     summary: 'A run of AG-UI 1.0: the last message of the user, or the answers to the interrupts of the run before',
     access: { ...talkerOrAnswerer, thread: 'found_later' },
     body: runInput,
     problems: ['QUOTA_EXCEEDED'],
     answers: { 200: 'text/event-stream' },
-  }),
-};
+  },
+});

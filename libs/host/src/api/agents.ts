@@ -3,7 +3,7 @@ import { providerNames } from '@dormouse/adapter-model';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { z } from 'zod';
 import { assignees, httpUrl, listOf, listQuery, name, time } from './field.ts';
-import { admin, operation, reader } from './operation.ts';
+import { admin, byState, operationsOf, reader } from './operation.ts';
 import { agentLimits, agentPolicies } from './reference/event-parts.ts';
 
 /** What it does, for the reference; fields that other schemas share are described in reference/words.ts. */
@@ -169,14 +169,9 @@ export const agentPatch = z
   })
   .meta({ id: 'AgentPatch', description: 'The state; everything else is a new version.' });
 
-const tag = 'agents';
-
-export const agentOperations = {
-  create: operation({
-    id: 'createAgent',
-    method: 'POST',
-    path: '/v1/agents',
-    tag,
+export const agentOperations = operationsOf('agents', {
+  createAgent: {
+    route: 'POST /v1/agents',
     summary: 'Make an agent, or its next version; identical content answers the existing version',
     access: admin,
     audit: { action: 'agent.created', target: '{{name}}' },
@@ -184,61 +179,41 @@ export const agentOperations = {
     answers: { 201: agent, 200: agent },
     location: '/v1/agents/{{name}}',
     problems: ['PRECONDITION_FAILED'],
-  }),
-  list: operation({
-    id: 'listAgents',
-    method: 'GET',
-    path: '/v1/agents',
-    tag,
+  },
+  listAgents: {
+    route: 'GET /v1/agents',
     summary: 'The latest version of every agent',
     access: reader,
     query: listQuery,
     answers: { 200: listOf(agent) },
-  }),
-  get: operation({
-    id: 'getAgent',
-    method: 'GET',
-    path: '/v1/agents/{name}',
-    tag,
+  },
+  getAgent: {
+    route: 'GET /v1/agents/{name}',
     summary: 'The latest version of one agent, by name or id',
     access: reader,
     answers: { 200: agent },
-  }),
-  version: operation({
-    id: 'getAgentVersion',
-    method: 'GET',
-    path: '/v1/agents/{name}/versions/{n}',
-    tag,
+  },
+  getAgentVersion: {
+    route: 'GET /v1/agents/{name}/versions/{n}',
     summary: 'One version of an agent',
     access: reader,
     answers: { 200: agent },
-  }),
-  patch: operation({
-    id: 'patchAgent',
-    method: 'PATCH',
-    path: '/v1/agents/{name}',
-    tag,
+  },
+  patchAgent: {
+    route: 'PATCH /v1/agents/{name}',
     summary: 'Pause an agent, or let it go on; everywhere within two seconds',
     access: admin,
-    audit: { action: patchAction, target: '{name}' },
+    audit: { action: byState({ paused: 'agent.paused' }, 'agent.resumed'), target: '{name}' },
     body: agentPatch,
     answers: { 200: agent },
     problems: ['PRECONDITION_FAILED'],
-  }),
-  remove: operation({
-    id: 'deleteAgent',
-    method: 'DELETE',
-    path: '/v1/agents/{name}',
-    tag,
+  },
+  deleteAgent: {
+    route: 'DELETE /v1/agents/{name}',
     summary: 'Delete an agent that no open thread uses',
     access: admin,
     audit: { action: 'agent.deleted', target: '{name}' },
     answers: { 204: null },
     problems: ['AGENT_IN_USE', 'PRECONDITION_FAILED'],
-  }),
-};
-
-/** What a patch is in the audit. */
-function patchAction(body: unknown): 'agent.paused' | 'agent.resumed' {
-  return (body as { readonly state: string }).state === 'paused' ? 'agent.paused' : 'agent.resumed';
-}
+  },
+});

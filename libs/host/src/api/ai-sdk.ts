@@ -2,7 +2,7 @@
 import { contentItemsMax } from '@dormouse/protocol';
 import { z } from 'zod';
 import { accepted, id, queryPosition } from './field.ts';
-import { operation, talker, talkerOrAnswerer, threadReader } from './operation.ts';
+import { operationsOf, talker, talkerOrAnswerer, threadReader } from './operation.ts';
 
 /** Of a message only what is used here is checked: pages keep fields of their own in it. */
 const uiMessage = z.looseObject({
@@ -37,49 +37,36 @@ export const chatHistory = z
   })
   .meta({ id: 'AiSdkMessages', description: 'The newest messages of the chat, and the position up to which they go.' });
 
-const tag = 'ui';
 const stream = 'text/event-stream';
 const later = { thread: 'found_later' } as const;
 
-export const aiSdkOperations = {
-  send: operation({
-    id: 'aiSdkSend',
-    method: 'POST',
-    path: '/v1/ui/ai-sdk/{agent}',
-    tag,
+export const aiSdkOperations = operationsOf('ui', {
+  aiSdkSend: {
+    route: 'POST /v1/ui/ai-sdk/{agent}',
     summary:
       'The last message of a chat, or answers to approvals; answers the UI message stream of the AI SDK, version 1',
     access: { ...talkerOrAnswerer, ...later },
     body: chatRequest,
     problems: ['QUOTA_EXCEEDED'],
     answers: { 200: stream },
-  }),
-  resume: operation({
-    id: 'aiSdkResume',
-    method: 'GET',
-    path: '/v1/ui/ai-sdk/{agent}/{chatId}/stream',
-    tag,
+  },
+  aiSdkResume: {
+    route: 'GET /v1/ui/ai-sdk/{agent}/{chatId}/stream',
     summary: 'The running message from its start, or what comes `after` a position; 204 when nothing is running',
     access: { ...threadReader, ...later },
     query: chatStreamQuery,
     answers: { 200: stream, 204: null },
-  }),
-  messages: operation({
-    id: 'aiSdkMessages',
-    method: 'GET',
-    path: '/v1/ui/ai-sdk/{agent}/{chatId}',
-    tag,
+  },
+  aiSdkMessages: {
+    route: 'GET /v1/ui/ai-sdk/{agent}/{chatId}',
     summary: 'The messages of a chat, for `useChat({messages})`',
     access: { ...threadReader, ...later },
     answers: { 200: chatHistory },
-  }),
-  stop: operation({
-    id: 'aiSdkStop',
-    method: 'POST',
-    path: '/v1/ui/ai-sdk/{agent}/{chatId}/stop',
-    tag,
+  },
+  aiSdkStop: {
+    route: 'POST /v1/ui/ai-sdk/{agent}/{chatId}/stop',
     summary: 'Stop the answer; to close the stream stops nothing',
     access: { ...talker, ...later },
     answers: { 202: accepted },
-  }),
-};
+  },
+});

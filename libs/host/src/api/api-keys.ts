@@ -1,7 +1,7 @@
 // API keys of a tenant: requests, answers and operations.
 import { z } from 'zod';
 import { listOf, listQuery, name, nullableTime, time } from './field.ts';
-import { admin, operation } from './operation.ts';
+import { admin, operationsOf } from './operation.ts';
 
 const scopes = z
   .array(z.enum(['read', 'threads:write', 'approvals:write', 'tenant:admin']))
@@ -40,14 +40,9 @@ export const keyReroll = z
   .meta({ id: 'KeyReroll', description: 'How long the old key goes on beside the new one, in seconds.' });
 
 const madeKey = z.object({ id: z.string(), key: z.string() }).meta({ id: 'ApiKey' });
-const tag = 'keys';
-
-export const apiKeyOperations = {
-  create: operation({
-    id: 'createApiKey',
-    method: 'POST',
-    path: '/v1/api-keys',
-    tag,
+export const apiKeyOperations = operationsOf('keys', {
+  createApiKey: {
+    route: 'POST /v1/api-keys',
     summary: 'Make a key; its text is shown once',
     access: admin,
     audit: { action: 'key.created', target: '{{id}}' },
@@ -55,22 +50,16 @@ export const apiKeyOperations = {
     answers: { 201: madeKey },
     location: '/v1/api-keys/{{id}}',
     answersSecret: true,
-  }),
-  list: operation({
-    id: 'listApiKeys',
-    method: 'GET',
-    path: '/v1/api-keys',
-    tag,
+  },
+  listApiKeys: {
+    route: 'GET /v1/api-keys',
     summary: 'Keys of the tenant, revoked ones too; never their text',
     access: admin,
     query: listQuery,
     answers: { 200: listOf(apiKey) },
-  }),
-  reroll: operation({
-    id: 'rerollApiKey',
-    method: 'POST',
-    path: '/v1/api-keys/{id}/reroll',
-    tag,
+  },
+  rerollApiKey: {
+    route: 'POST /v1/api-keys/{id}/reroll',
     summary: 'A new key that can do the same; the old one ends after the overlap',
     access: admin,
     audit: { action: 'key.rerolled', target: '{id}' },
@@ -79,15 +68,12 @@ export const apiKeyOperations = {
     answers: { 201: madeKey },
     location: '/v1/api-keys/{{id}}',
     answersSecret: true,
-  }),
-  revoke: operation({
-    id: 'revokeApiKey',
-    method: 'DELETE',
-    path: '/v1/api-keys/{id}',
-    tag,
+  },
+  revokeApiKey: {
+    route: 'DELETE /v1/api-keys/{id}',
     summary: 'It works no more, and its streams end, within a second everywhere',
     access: admin,
     audit: { action: 'key.revoked', target: '{id}' },
     answers: { 204: null },
-  }),
-};
+  },
+});

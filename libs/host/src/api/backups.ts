@@ -1,7 +1,7 @@
 // Backups of a process that runs everything: requests, answers and operations.
 import { z } from 'zod';
 import { nullableTime, time } from './field.ts';
-import { installationAdmin, operation } from './operation.ts';
+import { installationAdmin, operationsOf } from './operation.ts';
 
 export const newBackup = z.strictObject({ directory: z.string().min(1).max(4_096) }).meta({
   id: 'NewBackup',
@@ -13,38 +13,28 @@ export const backup = z
     directory: z.string(),
     state: z.enum(['copying', 'done', 'failed']),
     reason: z.string().nullable(),
-    began_at: time.meta({ description: 'Everything that was acknowledged before is in the copy.' }),
+    began_at: time.describe('Everything that was acknowledged before is in the copy.'),
     ended_at: nullableTime,
     bytes_done: z.int(),
     bytes_total: z.int(),
-    left_out: z
-      .array(z.string())
-      .meta({ description: 'Directories inside the data directory that are not part of it.' }),
+    left_out: z.array(z.string()).describe('Directories inside the data directory that are not part of it.'),
   })
   .meta({ id: 'Backup', description: 'A copy of the data directory that is being written, or was.' });
 
-const tag = 'operations';
-
-export const backupOperations = {
-  begin: operation({
-    id: 'beginBackup',
-    method: 'POST',
-    path: '/v1/backup',
-    tag,
+export const backupOperations = operationsOf('operations', {
+  beginBackup: {
+    route: 'POST /v1/backup',
     summary: 'Copy the running process into a directory; standalone, and from the same machine only',
     access: installationAdmin,
     body: newBackup,
     answers: { 202: backup },
     problems: ['NOT_FOUND', 'ALREADY_EXISTS'],
-  }),
-  read: operation({
-    id: 'getBackup',
-    method: 'GET',
-    path: '/v1/backup',
-    tag,
+  },
+  getBackup: {
+    route: 'GET /v1/backup',
     summary: 'How far the backup is, or how the last one ended',
     access: installationAdmin,
     answers: { 200: backup },
     problems: ['NOT_FOUND'],
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 // The inbox: what waits for people over all threads of the tenant, and their answers.
 import { z } from 'zod';
-import { accepted, assignees, id, limitOf, listOf, time } from './field.ts';
-import { answerer, operation, reader } from './operation.ts';
+import { accepted, assignees, id, listOf, listQuery, time } from './field.ts';
+import { answerer, operationsOf, reader } from './operation.ts';
 import { choice, choiceAnswer } from './thread-details.ts';
 
 export const inboxQuery = z.strictObject({
@@ -10,8 +10,7 @@ export const inboxQuery = z.strictObject({
   agent: z.string().min(1).max(200).optional(),
   thread: id.optional(),
   assignee: id.optional(),
-  limit: limitOf(50, 200),
-  cursor: z.string().max(2_000).optional(),
+  ...listQuery.shape,
 });
 
 export const inboxRow = choice
@@ -56,47 +55,33 @@ export const assignment = z
   .strictObject({ assignees })
   .meta({ id: 'Assignment', description: 'The people whose task a choice is from now on; none for an empty list.' });
 
-const tag = 'choices';
-
-export const choiceOperations = {
-  list: operation({
-    id: 'listInbox',
-    method: 'GET',
-    path: '/v1/choices',
-    tag,
+export const choiceOperations = operationsOf('choices', {
+  listInbox: {
+    route: 'GET /v1/choices',
     summary: 'What waits for people in all threads, oldest first; with `status=settled` what did, latest first',
     access: reader,
     query: inboxQuery,
     answers: { 200: listOf(inboxRow) },
-  }),
-  answer: operation({
-    id: 'answerInboxChoice',
-    method: 'POST',
-    path: '/v1/choices/{chc}',
-    tag,
+  },
+  answerInboxChoice: {
+    route: 'POST /v1/choices/{chc}',
     summary: 'Decide; the first answer stays',
     access: { ...answerer, thread: 'found_later' },
     body: choiceAnswer,
     answers: { 202: accepted },
     problems: ['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED'],
-  }),
-  assign: operation({
-    id: 'assignChoice',
-    method: 'PATCH',
-    path: '/v1/choices/{chc}',
-    tag,
+  },
+  assignChoice: {
+    route: 'PATCH /v1/choices/{chc}',
     summary: 'Say whose task it is',
     access: { scope: 'approvals:write', ability: null },
     audit: { action: 'choice.assigned', target: '{chc}' },
     body: assignment,
     answers: { 200: inboxRow },
     problems: ['CHOICE_SETTLED'],
-  }),
-  batch: operation({
-    id: 'decideBatch',
-    method: 'POST',
-    path: '/v1/choices:batch',
-    tag,
+  },
+  decideBatch: {
+    route: 'POST /v1/choices:batch',
     summary: 'Decide several approvals; `status` of each outcome is the one that its own request would have had',
     access: { scope: 'approvals:write', ability: null },
     body: decisionBatch,
@@ -105,5 +90,5 @@ export const choiceOperations = {
         .object({ data: z.array(z.object({ id: z.string(), status: z.int(), code: z.string().optional() })) })
         .meta({ id: 'DecisionOutcomes' }),
     },
-  }),
-};
+  },
+});

@@ -39,6 +39,9 @@ export const metadata = z
 export const time = z.iso.datetime();
 export const nullableTime = time.nullable();
 
+/** A time of a request, in milliseconds since the epoch. */
+export const msOf = (text: string | null): number | null => (text === null ? null : Date.parse(text));
+
 /** A position in a thread's log: 0 is before the first event. */
 export const position = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 

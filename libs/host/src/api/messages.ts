@@ -2,7 +2,7 @@
 import { contentItemsMax, utf8Bytes } from '@dormouse/protocol';
 import { z } from 'zod';
 import { accepted, historyListQuery, isBase64, listOf, listOrder, time } from './field.ts';
-import { operation, talker, threadReader } from './operation.ts';
+import { operationsOf, talker, threadReader } from './operation.ts';
 
 const textBytesMax = 4 * 1024 * 1024;
 export const textOf = z
@@ -74,29 +74,21 @@ export const readableMessage = z
   })
   .meta({ id: 'Message' });
 
-const tag = 'messages';
-
-export const messageOperations = {
-  post: operation({
-    id: 'postMessage',
-    method: 'POST',
-    path: '/v1/threads/{id}/messages',
-    tag,
+export const messageOperations = operationsOf('messages', {
+  postMessage: {
+    route: 'POST /v1/threads/{id}/messages',
     summary:
       'Say something; with `Prefer: wait=30` the answer comes along when the turn ends in time, else `Location` says where it will be',
     access: talker,
     body: newMessage,
     problems: ['QUOTA_EXCEEDED'],
     answers: { 202: accepted, 200: turnAnswer },
-  }),
-  list: operation({
-    id: 'listMessages',
-    method: 'GET',
-    path: '/v1/threads/{id}/messages',
-    tag,
+  },
+  listMessages: {
+    route: 'GET /v1/threads/{id}/messages',
     summary: 'The conversation as people read it',
     access: threadReader,
     query: historyListQuery.extend({ order: listOrder.default('asc') }),
     answers: { 200: listOf(readableMessage) },
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 // Models: which providers can be asked, and what they offer.
 import { z } from 'zod';
-import { operation, reader } from './operation.ts';
+import { operationsOf, reader } from './operation.ts';
 
 const offeredModel = z.object({ name: z.string(), context_window_tokens: z.int().nullable() }).meta({
   id: 'OfferedModel',
@@ -21,14 +21,11 @@ export const offeredProvider = z
       'A provider, where its key comes from, and `detail`: what is missing, or why it has no list of models.',
   });
 
-export const modelOperations = {
-  list: operation({
-    id: 'listModels',
-    method: 'GET',
-    path: '/v1/models',
-    tag: 'agents',
+export const modelOperations = operationsOf('agents', {
+  listModels: {
+    route: 'GET /v1/models',
     summary: 'Providers that can be asked, and the models that they list',
     access: reader,
     answers: { 200: z.object({ data: z.array(offeredProvider) }) },
-  }),
-};
+  },
+});

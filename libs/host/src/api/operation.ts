@@ -26,16 +26,22 @@ export interface Audited {
   readonly target?: string;
 }
 
+/** How a patch is in the audit, by the `state` that its body names. */
+export const byState =
+  (actions: Readonly<Record<string, AuditAction>>, otherwise: AuditAction) =>
+  (body: unknown): AuditAction =>
+    actions[(body as { readonly state?: string }).state ?? ''] ?? otherwise;
+
 /** What only the platform key may do. */
 export type PlatformAccess = 'platform';
 
-export interface Operation {
-  /** Names the operation in the OpenAPI document. */
-  readonly id: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `{parameter}` as in OpenAPI. */
-  readonly path: string;
-  readonly tag: string;
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Path = `/${string}`;
+
+/** As a table has it; its key there names it in the OpenAPI document. */
+interface Description {
+  /** The path with `{parameter}` as in OpenAPI. */
+  readonly route: `${Method} ${Path}`;
   readonly summary: string;
   /** 'open' needs no key. */
   readonly access: Access | PlatformAccess | 'open';
@@ -58,8 +64,28 @@ export interface Operation {
   readonly problems?: readonly string[];
 }
 
-/** Keeps the exact type of a description, so that a handler's call is typed by it. */
-export const operation = <const Described extends Operation>(described: Described): Described => described;
+export interface Operation extends Description {
+  readonly id: string;
+  readonly tag: string;
+  readonly method: Method;
+  readonly path: Path;
+}
+
+type OperationOf<
+  Id,
+  Described extends Description,
+> = Described['route'] extends `${infer At extends Method} ${infer To extends Path}`
+  ? Described & { readonly id: Id; readonly tag: string; readonly method: At; readonly path: To }
+  : never;
+
+/** The operations of a tag by their names. Keeps their exact types, so that a handler's call is typed by them. */
+export const operationsOf = <const Table extends Readonly<Record<string, Description>>>(tag: string, table: Table) =>
+  Object.fromEntries(
+    Object.entries(table).map(([id, described]) => {
+      const [method, path] = described.route.split(' ');
+      return [id, { ...described, id, tag, method, path }];
+    }),
+  ) as { readonly [Id in keyof Table]: OperationOf<Id, Table[Id]> };
 
 export const admin: Access = { scope: 'tenant:admin', ability: null };
 export const adminOfAll: Access = { ...admin, ofAllAgents: true };

@@ -13,7 +13,7 @@ import { choiceOperations } from './choices.ts';
 import { linkOperations } from './people/links.ts';
 import { messageOperations } from './messages.ts';
 import { modelOperations } from './models.ts';
-import { installationAdmin, type Operation, operation } from './operation.ts';
+import { installationAdmin, type Operation, operationsOf } from './operation.ts';
 import { parkedOperations } from './parked.ts';
 import { reconcileOperations } from './reconcile.ts';
 import { secretOperations } from './secrets.ts';
@@ -39,47 +39,47 @@ export const clockAdvance = z
   })
   .meta({ id: 'ClockAdvance' });
 
-export const systemOperations = {
-  advanceClock: operation({
-    id: 'advanceClock',
-    method: 'POST',
-    path: '/v1/dev/clock',
-    tag: 'development',
+export const systemOperations = operationsOf('development', {
+  advanceClock: {
+    route: 'POST /v1/dev/clock',
     summary: 'Move the development clock; standalone on loopback only',
     access: installationAdmin,
     body: clockAdvance,
     answers: { 200: z.object({ now: z.iso.datetime() }).meta({ id: 'ClockReading' }) },
-  }),
+  },
+});
+
+/** By their names, in the order of the OpenAPI document. */
+export const operations = {
+  ...agentOperations,
+  ...modelOperations,
+  ...secretOperations,
+  ...toolServerOperations,
+  ...threadOperations,
+  ...tenantEventOperations,
+  ...messageOperations,
+  ...threadDetailOperations,
+  ...choiceOperations,
+  ...linkOperations,
+  ...aiSdkOperations,
+  ...agUiOperations,
+  ...threadTokenOperations,
+  ...parkedOperations,
+  ...backupOperations,
+  ...reconcileOperations,
+  ...usageOperations,
+  ...auditOperations,
+  ...erasureOperations,
+  ...sessionOperations,
+  ...apiKeyOperations,
+  ...tenantOperations,
+  ...webhookOperations,
+  ...systemOperations,
+  ...sourceOperations,
+  ...externalEventOperations,
+  ...scheduleOperations,
+  ...masterKeyOperations,
+  ...userCredentialOperations,
 };
 
-export const allOperations: readonly Operation[] = [
-  ...Object.values(agentOperations),
-  ...Object.values(modelOperations),
-  ...Object.values(secretOperations),
-  ...Object.values(toolServerOperations),
-  ...Object.values(threadOperations),
-  ...Object.values(tenantEventOperations),
-  ...Object.values(messageOperations),
-  ...Object.values(threadDetailOperations),
-  ...Object.values(choiceOperations),
-  ...Object.values(linkOperations),
-  ...Object.values(aiSdkOperations),
-  ...Object.values(agUiOperations),
-  ...Object.values(threadTokenOperations),
-  ...Object.values(parkedOperations),
-  ...Object.values(backupOperations),
-  ...Object.values(reconcileOperations),
-  ...Object.values(usageOperations),
-  ...Object.values(auditOperations),
-  ...Object.values(erasureOperations),
-  ...Object.values(sessionOperations),
-  ...Object.values(apiKeyOperations),
-  ...Object.values(tenantOperations),
-  ...Object.values(webhookOperations),
-  ...Object.values(systemOperations),
-  ...Object.values(sourceOperations),
-  ...Object.values(externalEventOperations),
-  ...Object.values(scheduleOperations),
-  ...Object.values(masterKeyOperations),
-  ...Object.values(userCredentialOperations),
-];
+export const allOperations: readonly Operation[] = Object.values(operations);

@@ -1,7 +1,7 @@
 // Threads that are parked because of a poisoned input.
 import { z } from 'zod';
 import { listOf, listQuery, nullableTime, time } from './field.ts';
-import { admin, adminOfAll, operation } from './operation.ts';
+import { admin, adminOfAll, operationsOf } from './operation.ts';
 
 const parkedFields = {
   thread_id: z.string(),
@@ -22,47 +22,33 @@ export const parkedDrop = z
   .strictObject({ input: z.string().min(1).max(2_000) })
   .meta({ id: 'ParkedDrop', description: 'The id of an input, as the parked thread shows it.' });
 
-const tag = 'operations';
-
-export const parkedOperations = {
-  list: operation({
-    id: 'listParked',
-    method: 'GET',
-    path: '/v1/parked',
-    tag,
+export const parkedOperations = operationsOf('operations', {
+  listParked: {
+    route: 'GET /v1/parked',
     summary: 'Threads that an input has poisoned, oldest first',
     access: adminOfAll,
     query: listQuery,
     answers: { 200: listOf(parkedThread) },
-  }),
-  show: operation({
-    id: 'getParked',
-    method: 'GET',
-    path: '/v1/parked/{thread}',
-    tag,
+  },
+  getParked: {
+    route: 'GET /v1/parked/{thread}',
     summary: 'A parked thread, and what waits for it in order',
     access: admin,
     answers: { 200: parkedDetails },
-  }),
-  replay: operation({
-    id: 'replayParked',
-    method: 'POST',
-    path: '/v1/parked/{thread}/replay',
-    tag,
+  },
+  replayParked: {
+    route: 'POST /v1/parked/{thread}/replay',
     summary: 'Let it go on: what waits first, in order, then what is new',
     access: admin,
     audit: { action: 'parked.replayed', target: '{thread}' },
     answers: { 202: parkedThread },
-  }),
-  drop: operation({
-    id: 'dropParked',
-    method: 'POST',
-    path: '/v1/parked/{thread}/drop',
-    tag,
+  },
+  dropParked: {
+    route: 'POST /v1/parked/{thread}/drop',
     summary: 'Leave one input out of every replay; it stays to be seen',
     access: admin,
     audit: { action: 'parked.dropped', target: '{thread}' },
     body: parkedDrop,
     answers: { 200: parkedInput },
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 // What commits owe and nothing answers: request, answer and operation.
 import { debtKinds } from '@dormouse/runtime';
 import { z } from 'zod';
-import { adminOfAll, operation } from './operation.ts';
+import { adminOfAll, operationsOf } from './operation.ts';
 
 export const reconcileRequest = z
   .strictObject({
@@ -29,16 +29,13 @@ export const reconcilePage = z
   })
   .meta({ id: 'ReconcilePage', description: 'The threads of this page that owe, and how many were looked at.' });
 
-export const reconcileOperations = {
-  reconcile: operation({
-    id: 'reconcile',
-    method: 'POST',
-    path: '/v1/reconcile',
-    tag: 'operations',
+export const reconcileOperations = operationsOf('operations', {
+  reconcile: {
+    route: 'POST /v1/reconcile',
     summary: 'What commits owe and nothing answers; with `pay` the owners of the threads pay it again',
     access: adminOfAll,
     body: reconcileRequest,
     bodyOptional: true,
     answers: { 200: reconcilePage },
-  }),
-};
+  },
+});

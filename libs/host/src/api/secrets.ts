@@ -1,7 +1,7 @@
 // Secrets: write-only.
 import { z } from 'zod';
 import { listOf, listQuery, origin, time } from './field.ts';
-import { admin, operation } from './operation.ts';
+import { admin, operationsOf } from './operation.ts';
 
 export const secretContent = z
   .strictObject({ value: z.string().min(1).max(65_536), origins: z.array(origin).min(1).max(50).optional() })
@@ -15,39 +15,28 @@ export const secretName = z
   .object({ name: z.string(), origins: z.array(z.string()), created_at: time })
   .meta({ id: 'SecretName' });
 
-const tag = 'secrets';
-
-export const secretOperations = {
-  put: operation({
-    id: 'putSecret',
-    method: 'PUT',
-    path: '/v1/secrets/{name}',
-    tag,
+export const secretOperations = operationsOf('secrets', {
+  putSecret: {
+    route: 'PUT /v1/secrets/{name}',
     summary: 'Set a secret',
     access: admin,
     audit: { action: 'secret.set', target: '{name}' },
     body: secretContent,
     answers: { 204: null },
-  }),
-  list: operation({
-    id: 'listSecrets',
-    method: 'GET',
-    path: '/v1/secrets',
-    tag,
+  },
+  listSecrets: {
+    route: 'GET /v1/secrets',
     summary: 'Names and origins, never values',
     access: admin,
     query: listQuery,
     answers: { 200: listOf(secretName) },
-  }),
-  remove: operation({
-    id: 'deleteSecret',
-    method: 'DELETE',
-    path: '/v1/secrets/{name}',
-    tag,
+  },
+  deleteSecret: {
+    route: 'DELETE /v1/secrets/{name}',
     summary: 'Delete a secret that nothing uses',
     access: admin,
     audit: { action: 'secret.deleted', target: '{name}' },
     answers: { 204: null },
     problems: ['SECRET_IN_USE'],
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 // Sessions of the console: requests, answers and operations.
 import { z } from 'zod';
 import { time } from './field.ts';
-import { operation, reader } from './operation.ts';
+import { operationsOf, reader } from './operation.ts';
 
 export const signIn = z.strictObject({ key: z.string().min(1).max(1_000) }).meta({
   id: 'SignIn',
@@ -22,47 +22,32 @@ export const sessionLink = z
   .object({ url: z.string(), expires_at: time })
   .meta({ id: 'SessionLink', description: 'Opens the console signed in, once.' });
 
-const tag = 'console';
-const path = '/v1/session';
-
-export const sessionOperations = {
-  signIn: operation({
-    id: 'signIn',
-    method: 'POST',
-    path,
-    tag,
+export const sessionOperations = operationsOf('console', {
+  signIn: {
+    route: 'POST /v1/session',
     summary: 'Exchange an API key for a session of the console, in a cookie',
     access: 'open',
     body: signIn,
     answers: { 201: session },
-  }),
-  get: operation({
-    id: 'getSession',
-    method: 'GET',
-    path,
-    tag,
+  },
+  getSession: {
+    route: 'GET /v1/session',
     summary: 'The session of this browser; 401 when it has none',
     access: 'open',
     answers: { 200: session },
-  }),
-  signOut: operation({
-    id: 'signOut',
-    method: 'DELETE',
-    path,
-    tag,
+  },
+  signOut: {
+    route: 'DELETE /v1/session',
     summary: 'End the session of this browser, within ten seconds everywhere',
     access: 'open',
     answers: { 204: null },
-  }),
-  link: operation({
-    id: 'createSessionLink',
-    method: 'POST',
-    path: '/v1/session/links',
-    tag,
+  },
+  createSessionLink: {
+    route: 'POST /v1/session/links',
     summary:
       'A link that opens the console signed in, good once and for ten minutes; needs a key, a session is not enough',
     access: reader,
     answers: { 201: sessionLink },
     answersSecret: true,
-  }),
-};
+  },
+});

@@ -4,7 +4,7 @@ import { tenantEntryProblem } from '@dormouse/adapter-http';
 import { tenantIdForm } from '@dormouse/ports';
 import { parseAllowedOrigins } from '../http/door/allowed-origins.ts';
 import { listOf, listQuery, shortText, time } from './field.ts';
-import { operation } from './operation.ts';
+import { byState, operationsOf } from './operation.ts';
 
 const tenantIdText = z
   .string()
@@ -87,14 +87,9 @@ const madeTenant = z
   .object({ id: z.string(), key: z.string() })
   .meta({ id: 'MadeTenant', description: 'The tenant, and the text of its first key, which has every scope.' });
 
-const tag = 'tenants';
-
-export const tenantOperations = {
-  create: operation({
-    id: 'createTenant',
-    method: 'POST',
-    path: '/v1/tenants',
-    tag,
+export const tenantOperations = operationsOf('tenants', {
+  createTenant: {
+    route: 'POST /v1/tenants',
     summary: 'Make a tenant; the text of its first key, with every scope, is shown once',
     access: 'platform',
     audit: { action: 'tenant.created', target: '{{id}}' },
@@ -103,56 +98,40 @@ export const tenantOperations = {
     location: '/v1/tenants/{{id}}',
     answersSecret: true,
     problems: ['ALREADY_EXISTS'],
-  }),
-  list: operation({
-    id: 'listTenants',
-    method: 'GET',
-    path: '/v1/tenants',
-    tag,
+  },
+  listTenants: {
+    route: 'GET /v1/tenants',
     summary: 'All tenants by id, but for deleted ones',
     access: 'platform',
     query: listQuery,
     answers: { 200: listOf(tenant) },
-  }),
-  get: operation({
-    id: 'getTenant',
-    method: 'GET',
-    path: '/v1/tenants/{id}',
-    tag,
+  },
+  getTenant: {
+    route: 'GET /v1/tenants/{id}',
     summary: 'A tenant, with all its quotas',
     access: 'platform',
     answers: { 200: tenant },
-  }),
-  patch: operation({
-    id: 'patchTenant',
-    method: 'PATCH',
-    path: '/v1/tenants/{id}',
-    tag,
+  },
+  patchTenant: {
+    route: 'PATCH /v1/tenants/{id}',
     summary: 'Suspend, resume or change a tenant; everywhere within a second',
     access: 'platform',
-    audit: { action: patchAction, target: '{id}' },
+    audit: {
+      action: byState({ suspended: 'tenant.suspended', active: 'tenant.resumed' }, 'tenant.changed'),
+      target: '{id}',
+    },
     body: tenantPatch,
     answers: { 200: tenant },
     problems: ['ALREADY_EXISTS'],
-  }),
-  remove: operation({
-    id: 'deleteTenant',
-    method: 'DELETE',
-    path: '/v1/tenants/{id}',
-    tag,
+  },
+  deleteTenant: {
+    route: 'DELETE /v1/tenants/{id}',
     summary: 'Suspend a tenant for good, and erase what it has; its id is never used again',
     access: 'platform',
     audit: { action: 'tenant.suspended', target: '{id}' },
     answers: { 202: tenant },
-  }),
-};
-
-/** What a patch is in the audit. */
-function patchAction(body: unknown): 'tenant.suspended' | 'tenant.resumed' | 'tenant.changed' {
-  const { state } = body as { readonly state?: string };
-  if (state === undefined) return 'tenant.changed';
-  return state === 'suspended' ? 'tenant.suspended' : 'tenant.resumed';
-}
+  },
+});
 
 function isOrigin(text: string): boolean {
   return !text.includes(',') && text.trim() !== '' && parseAllowedOrigins(text).problems.length === 0;

@@ -18,8 +18,8 @@ import {
   time,
 } from './field.ts';
 import { threadEvent } from './reference/events.ts';
-import { threadSummary } from './threads.ts';
-import { admin, adminOfAll, answerer, operation, talker, threadReader, threadWriter } from './operation.ts';
+import { subscriptionFields, threadSummary } from './threads.ts';
+import { admin, adminOfAll, answerer, operationsOf, talker, threadReader, threadWriter } from './operation.ts';
 
 export const commit = z
   .object({
@@ -147,15 +147,7 @@ export const choiceAnswer = z
       'approval takes other `arguments` than the model’s. `arguments_hash` names what was shown: the choice’s.',
   });
 
-export const subscription = z
-  .object({
-    tool_call_id: z.string(),
-    operation: z.string(),
-    since: time,
-    events: z.int(),
-    last_event_at: nullableTime,
-  })
-  .meta({ id: 'Subscription' });
+export const subscription = z.object(subscriptionFields).meta({ id: 'Subscription' });
 
 export const view = z
   .object({ view_type: z.string(), content: z.record(z.string(), z.unknown()) })
@@ -234,34 +226,23 @@ export const lineageQuery = z.strictObject({
   limit: limitOf(50, 200),
 });
 
-const tag = 'thread';
-
-export const threadDetailOperations = {
-  events: operation({
-    id: 'listEvents',
-    method: 'GET',
-    path: '/v1/threads/{id}/events',
-    tag,
+export const threadDetailOperations = operationsOf('thread', {
+  listEvents: {
+    route: 'GET /v1/threads/{id}/events',
     summary: 'Durable events; with `Accept: text/event-stream` the same goes on as a stream',
     access: threadReader,
     query: eventsQuery,
     answers: { 200: z.object({ data: z.array(threadEvent), next_cursor: z.string() }), 204: null },
-  }),
-  commits: operation({
-    id: 'listCommits',
-    method: 'GET',
-    path: '/v1/threads/{id}/commits',
-    tag,
+  },
+  listCommits: {
+    route: 'GET /v1/threads/{id}/commits',
     summary: 'The log as it is stored, for export and verification',
     access: threadReader,
     query: logListQuery,
     answers: { 200: listOf(commit) },
-  }),
-  import: operation({
-    id: 'importThread',
-    method: 'POST',
-    path: '/v1/imports',
-    tag,
+  },
+  importThread: {
+    route: 'POST /v1/imports',
     summary:
       'An exported thread, in parts and in order, as a closed thread that can be read and forked; nobody sees it before the ' +
       'last part, and a part may be sent again',
@@ -269,163 +250,115 @@ export const threadDetailOperations = {
     body: importPart,
     problems: ['QUOTA_EXCEEDED'],
     answers: { 200: z.object({ thread: z.string(), position: z.int() }) },
-  }),
-  importBlob: operation({
-    id: 'importBlob',
-    method: 'POST',
-    path: '/v1/imports/blobs',
-    tag,
+  },
+  importBlob: {
+    route: 'POST /v1/imports/blobs',
     summary: 'A payload that commits of an import refer to; it may be sent again',
     access: adminOfAll,
     body: importedBlob,
     problems: ['QUOTA_EXCEEDED'],
     answers: { 204: null },
-  }),
-  toolCalls: operation({
-    id: 'listToolCalls',
-    method: 'GET',
-    path: '/v1/threads/{id}/tool-calls',
-    tag,
+  },
+  listToolCalls: {
+    route: 'GET /v1/threads/{id}/tool-calls',
     summary: 'Tool calls with their attempts, in the order they were asked for',
     access: threadReader,
     query: historyListQuery,
     answers: { 200: listOf(toolCall) },
-  }),
-  lineage: operation({
-    id: 'listTurns',
-    method: 'GET',
-    path: '/v1/threads/{id}/lineage',
-    tag,
+  },
+  listTurns: {
+    route: 'GET /v1/threads/{id}/lineage',
     summary: 'The turns of the thread, oldest first: what caused what, when, and how long it waited',
     access: threadReader,
     query: lineageQuery,
     answers: { 200: listOf(turn) },
-  }),
-  cancelCall: operation({
-    id: 'cancelToolCall',
-    method: 'POST',
-    path: '/v1/threads/{id}/tool-calls/{call}/cancel',
-    tag,
+  },
+  cancelToolCall: {
+    route: 'POST /v1/threads/{id}/tool-calls/{call}/cancel',
     summary: 'Stop waiting for one call',
     access: talker,
     audit: { action: 'tool_call.cancelled', target: '{call}' },
     answers: { 202: accepted },
-  }),
-  subscriptions: operation({
-    id: 'listSubscriptions',
-    method: 'GET',
-    path: '/v1/threads/{id}/subscriptions',
-    tag,
+  },
+  listSubscriptions: {
+    route: 'GET /v1/threads/{id}/subscriptions',
     summary: 'What the thread listens to',
     access: threadReader,
     query: listQuery,
     answers: { 200: listOf(subscription) },
-  }),
-  cancelSubscription: operation({
-    id: 'cancelSubscription',
-    method: 'POST',
-    path: '/v1/threads/{id}/subscriptions/{call}/cancel',
-    tag,
+  },
+  cancelSubscription: {
+    route: 'POST /v1/threads/{id}/subscriptions/{call}/cancel',
     summary: 'Stop listening; every tool server of the agent is told',
     access: talker,
     answers: { 202: accepted },
-  }),
-  views: operation({
-    id: 'listViews',
-    method: 'GET',
-    path: '/v1/threads/{id}/views',
-    tag,
+  },
+  listViews: {
+    route: 'GET /v1/threads/{id}/views',
     summary: 'The current views of tools',
     access: threadReader,
     query: listQuery,
     answers: { 200: listOf(view) },
-  }),
-  children: operation({
-    id: 'listChildren',
-    method: 'GET',
-    path: '/v1/threads/{id}/children',
-    tag,
+  },
+  listChildren: {
+    route: 'GET /v1/threads/{id}/children',
     summary: 'Threads that this thread opened, newest first',
     access: threadReader,
     query: listQuery,
     answers: { 200: listOf(threadSummary) },
-  }),
-  refreshToolsets: operation({
-    id: 'refreshToolsets',
-    method: 'POST',
-    path: '/v1/threads/{id}/toolsets/refresh',
-    tag,
+  },
+  refreshToolsets: {
+    route: 'POST /v1/threads/{id}/toolsets/refresh',
     summary: 'Fetch the manifests anew; `toolset_changed` follows if one changed',
     access: talker,
     answers: { 202: accepted },
-  }),
-  migrate: operation({
-    id: 'migrateThread',
-    method: 'POST',
-    path: '/v1/threads/{id}/migration',
-    tag,
+  },
+  migrateThread: {
+    route: 'POST /v1/threads/{id}/migration',
     summary: 'Use tool servers at other addresses, all or none; `migration_ended` says how it went',
     access: admin,
     body: migration,
     answers: { 202: accepted },
-  }),
-  schedules: operation({
-    id: 'listSchedules',
-    method: 'GET',
-    path: '/v1/threads/{id}/schedules',
-    tag,
+  },
+  listSchedules: {
+    route: 'GET /v1/threads/{id}/schedules',
     summary: 'Messages that a clock sends',
     access: threadReader,
     query: listQuery,
     answers: { 200: listOf(schedule) },
-  }),
-  addSchedule: operation({
-    id: 'addSchedule',
-    method: 'POST',
-    path: '/v1/threads/{id}/schedules',
-    tag,
+  },
+  addSchedule: {
+    route: 'POST /v1/threads/{id}/schedules',
     summary: 'Send a message at every time of a cron line; the answer is the id of the schedule',
     access: threadWriter,
     body: newSchedule,
     answers: { 202: accepted },
-  }),
-  removeSchedule: operation({
-    id: 'removeSchedule',
-    method: 'DELETE',
-    path: '/v1/threads/{id}/schedules/{schedule}',
-    tag,
+  },
+  removeSchedule: {
+    route: 'DELETE /v1/threads/{id}/schedules/{schedule}',
     summary: 'Send it no more',
     access: threadWriter,
     answers: { 202: accepted },
-  }),
-  choices: operation({
-    id: 'listChoices',
-    method: 'GET',
-    path: '/v1/threads/{id}/choices',
-    tag,
+  },
+  listChoices: {
+    route: 'GET /v1/threads/{id}/choices',
     summary: 'What waits for a person',
     access: threadReader,
     query: listQuery,
     answers: { 200: listOf(choice) },
-  }),
-  answerChoice: operation({
-    id: 'answerChoice',
-    method: 'POST',
-    path: '/v1/threads/{id}/choices/{chc}',
-    tag,
+  },
+  answerChoice: {
+    route: 'POST /v1/threads/{id}/choices/{chc}',
     summary: 'Decide; the first answer stays',
     access: answerer,
     body: choiceAnswer,
     answers: { 202: accepted },
     problems: ['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED'],
-  }),
-  blob: operation({
-    id: 'getBlob',
-    method: 'GET',
-    path: '/v1/threads/{id}/blobs/{sha256}',
-    tag,
+  },
+  getBlob: {
+    route: 'GET /v1/threads/{id}/blobs/{sha256}',
     summary: 'A payload that is too large for the log',
     access: threadReader,
     answers: { 200: 'application/octet-stream' },
-  }),
-};
+  },
+});

@@ -2,7 +2,7 @@
 import { threadTokenTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
 import { id, time } from './field.ts';
-import { operation, threadWriter } from './operation.ts';
+import { operationsOf, threadWriter } from './operation.ts';
 
 export const tokenRequest = z
   .strictObject({
@@ -19,14 +19,9 @@ export const tokenRequest = z
     description: '`family` opens the thread, the root above it, and all threads below that root.',
   });
 
-const tag = 'thread';
-
-export const threadTokenOperations = {
-  issue: operation({
-    id: 'issueThreadToken',
-    method: 'POST',
-    path: '/v1/threads/{id}/tokens',
-    tag,
+export const threadTokenOperations = operationsOf('thread', {
+  issueThreadToken: {
+    route: 'POST /v1/threads/{id}/tokens',
     summary: 'A short-lived token for this thread or its family, for browsers and end users',
     access: threadWriter,
     audit: { action: 'token.created', target: '{{id}}' },
@@ -34,15 +29,12 @@ export const threadTokenOperations = {
     answers: { 201: z.object({ token: z.string(), id: z.string(), expires_at: time }).meta({ id: 'ThreadToken' }) },
     location: '/v1/threads/{id}/tokens/{{id}}',
     answersSecret: true,
-  }),
-  revoke: operation({
-    id: 'revokeThreadToken',
-    method: 'DELETE',
-    path: '/v1/threads/{id}/tokens/{token}',
-    tag,
+  },
+  revokeThreadToken: {
+    route: 'DELETE /v1/threads/{id}/tokens/{token}',
     summary: 'It works no more, and its streams end, within a second everywhere',
     access: threadWriter,
     audit: { action: 'token.revoked', target: '{token}' },
     answers: { 204: null },
-  }),
-};
+  },
+});

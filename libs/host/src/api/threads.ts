@@ -3,9 +3,9 @@ import { z } from 'zod';
 import {
   accepted,
   id,
-  limitOf,
   listOf,
   listOrder,
+  listQuery,
   metadata,
   name,
   nullableTime,
@@ -14,7 +14,7 @@ import {
   time,
 } from './field.ts';
 import { newMessage, waitingOnList } from './messages.ts';
-import { operation, talker, threadReader, threadWriter, reader } from './operation.ts';
+import { operationsOf, talker, threadReader, threadWriter, reader } from './operation.ts';
 
 const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
 
@@ -53,6 +53,14 @@ const summary = {
 
 export const threadSummary = z.object(summary).meta({ id: 'ThreadSummary' });
 
+export const subscriptionFields = {
+  tool_call_id: z.string(),
+  operation: z.string(),
+  since: time,
+  events: z.int(),
+  last_event_at: nullableTime,
+};
+
 export const thread = z
   .object({
     ...summary,
@@ -60,15 +68,7 @@ export const thread = z
       description:
         'What it waits for, in a sentence for people; null when it is idle or closed, and with `?at=`. The words may change.',
     }),
-    subscriptions: z.array(
-      z.object({
-        tool_call_id: z.string(),
-        operation: z.string(),
-        since: time,
-        events: z.int(),
-        last_event_at: nullableTime,
-      }),
-    ),
+    subscriptions: z.array(z.object(subscriptionFields)),
     usage: z.object({
       input_tokens: z.int(),
       output_tokens: z.int(),
@@ -87,19 +87,18 @@ export const thread = z
   })
   .meta({ id: 'Thread' });
 
+const idText = z.string().max(200);
+const moment = time.transform((text) => Date.parse(text));
+const idFilters = { agent: idText, parent: idText, user_id: idText, external_id: idText };
+const timeFilters = { created_after: moment, updated_after: moment };
+
+const threadFilterFields = {
+  ...listQuery.shape,
+  ...z.object({ status: z.enum(statuses), ...idFilters, ...timeFilters, order: listOrder }).partial().shape,
+};
+
 export const threadFilter = z
-  .object({
-    limit: limitOf(50, 200),
-    cursor: z.string().max(2_000).optional(),
-    status: z.enum(statuses).optional(),
-    agent: z.string().max(200).optional(),
-    parent: z.string().max(200).optional(),
-    user_id: z.string().max(200).optional(),
-    external_id: z.string().max(200).optional(),
-    created_after: time.transform((text) => Date.parse(text)).optional(),
-    updated_after: time.transform((text) => Date.parse(text)).optional(),
-    order: listOrder.optional(),
-  })
+  .object(threadFilterFields)
   .catchall(z.string().max(1_000))
   .superRefine((query, context) => {
     for (const field of Object.keys(query)) {
@@ -107,19 +106,6 @@ export const threadFilter = z
       context.addIssue({ code: 'unrecognized_keys', keys: [field], input: query });
     }
   });
-
-const threadFilterFields = {
-  limit: 0,
-  cursor: 0,
-  status: 0,
-  agent: 0,
-  parent: 0,
-  user_id: 0,
-  external_id: 0,
-  created_after: 0,
-  updated_after: 0,
-  order: 0,
-};
 
 export const forkRequest = z
   // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
@@ -129,16 +115,7 @@ export const forkRequest = z
 export const interruption = z.strictObject({ include_human: z.boolean().default(false) }).meta({ id: 'Interruption' });
 
 const batchFilter = z
-  .strictObject({
-    status: z.enum(statuses),
-    agent: z.string().max(200),
-    parent: z.string().max(200),
-    user_id: z.string().max(200),
-    external_id: z.string().max(200),
-    metadata,
-    created_after: time.transform((text) => Date.parse(text)),
-    updated_after: time.transform((text) => Date.parse(text)),
-  })
+  .strictObject({ status: z.enum(statuses), ...idFilters, metadata, ...timeFilters })
   .partial()
   .meta({ id: 'ThreadBatchFilter', description: 'As in the list of threads; an empty one is for all threads.' });
 
@@ -162,98 +139,75 @@ export const batchOutcome = z
   })
   .meta({ id: 'ThreadBatchOutcome' });
 
-const tag = 'threads';
-
-/** The requests that take no body; all of them are recorded, also by a closed thread. */
-const request = <const Id extends string, const Verb extends string>(
-  operationId: Id,
-  verb: Verb,
-  summaryText: string,
-) =>
-  operation({
-    id: operationId,
-    method: 'POST',
-    path: `/v1/threads/{id}/${verb}`,
-    tag,
-    summary: summaryText,
-    access: verb === 'close' ? threadWriter : talker,
-    answers: { 202: accepted },
-  });
-
-export const threadOperations = {
-  open: operation({
-    id: 'openThread',
-    method: 'POST',
-    path: '/v1/threads',
-    tag,
+export const threadOperations = operationsOf('threads', {
+  openThread: {
+    route: 'POST /v1/threads',
     summary: 'Open a thread; it can be used at once',
     access: threadWriter,
     body: newThread,
     answers: { 201: thread, 200: thread },
     location: '/v1/threads/{{id}}',
     problems: ['QUOTA_EXCEEDED', 'ALREADY_EXISTS'],
-  }),
-  list: operation({
-    id: 'listThreads',
-    method: 'GET',
-    path: '/v1/threads',
-    tag,
+  },
+  listThreads: {
+    route: 'GET /v1/threads',
     summary: 'Threads, newest first unless `order=asc`; `metadata[key]=value` filters by a label',
     access: reader,
     query: threadFilter,
     answers: { 200: listOf(threadSummary) },
-  }),
-  get: operation({
-    id: 'getThread',
-    method: 'GET',
-    path: '/v1/threads/{id}',
-    tag,
+  },
+  getThread: {
+    route: 'GET /v1/threads/{id}',
     summary: 'One thread; `?at=17` shows it as of that position',
     access: threadReader,
     query: z.strictObject({ at: queryPosition.optional() }),
     answers: { 200: thread },
-  }),
-  patch: operation({
-    id: 'patchThread',
-    method: 'PATCH',
-    path: '/v1/threads/{id}',
-    tag,
+  },
+  patchThread: {
+    route: 'PATCH /v1/threads/{id}',
     summary: 'Set title and labels',
     access: threadWriter,
     body: threadPatch,
     answers: { 200: thread },
-  }),
-  fork: operation({
-    id: 'forkThread',
-    method: 'POST',
-    path: '/v1/threads/{id}/fork',
-    tag,
+  },
+  forkThread: {
+    route: 'POST /v1/threads/{id}/fork',
     summary: 'A new thread with the history up to and including an event',
     access: threadWriter,
     body: forkRequest,
     problems: ['QUOTA_EXCEEDED', 'CONTENT_ERASED'],
     answers: { 201: thread },
     location: '/v1/threads/{{id}}',
-  }),
-  batch: operation({
-    id: 'batchThreads',
-    method: 'POST',
-    path: '/v1/threads:batch',
-    tag,
+  },
+  batchThreads: {
+    route: 'POST /v1/threads:batch',
     summary: 'Interrupt or close all threads of a filter; `dry_run` counts them alone',
     access: threadWriter,
     audit: { action: batchAction },
     body: threadBatch,
     answers: { 202: batchOutcome },
-  }),
-  interrupt: operation({
-    ...request('interruptThread', 'interrupt', 'Stop the turn: the model, and the calls it waits for'),
+  },
+  interruptThread: {
+    route: 'POST /v1/threads/{id}/interrupt',
+    summary: 'Stop the turn: the model, and the calls it waits for',
+    access: talker,
     body: interruption,
     bodyOptional: true,
-  }),
-  retry: request('retryThread', 'retry', 'Ask the model again after a failure'),
-  close: request('closeThread', 'close', 'End the thread for good'),
-};
+    answers: { 202: accepted },
+  },
+  retryThread: {
+    route: 'POST /v1/threads/{id}/retry',
+    summary: 'Ask the model again after a failure',
+    access: talker,
+    answers: { 202: accepted },
+  },
+  closeThread: {
+    route: 'POST /v1/threads/{id}/close',
+    summary: 'End the thread for good',
+    access: threadWriter,
+    answers: { 202: accepted },
+  },
+});
 
 /** What a batch is in the audit; a dry run is nothing. */
 function batchAction(body: unknown): 'threads.interrupted' | 'threads.closed' | null {

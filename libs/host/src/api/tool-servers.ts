@@ -1,7 +1,7 @@
 // Tool servers: requests, answers and operations.
 import { z } from 'zod';
 import { httpUrl, listOf, listQuery, name, time } from './field.ts';
-import { admin, operation, reader } from './operation.ts';
+import { admin, byState, operationsOf, reader } from './operation.ts';
 
 const auth = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('bearer'), secret: name }),
@@ -122,14 +122,9 @@ export const trialReport = z
     description: '`choice` and `oauth`: the tool asks a person, which a trial does not do; its call has ended here.',
   });
 
-const tag = 'tool servers';
-
-export const toolServerOperations = {
-  create: operation({
-    id: 'createToolServer',
-    method: 'POST',
-    path: '/v1/tool-servers',
-    tag,
+export const toolServerOperations = operationsOf('tool servers', {
+  createToolServer: {
+    route: 'POST /v1/tool-servers',
     summary: 'Register a tool server',
     access: admin,
     audit: { action: 'tool_server.created', target: '{{name}}' },
@@ -137,96 +132,68 @@ export const toolServerOperations = {
     answers: { 201: registeredToolServer, 200: registeredToolServer },
     location: '/v1/tool-servers/{{name}}',
     problems: ['ALREADY_EXISTS', 'QUOTA_EXCEEDED'],
-  }),
-  list: operation({
-    id: 'listToolServers',
-    method: 'GET',
-    path: '/v1/tool-servers',
-    tag,
+  },
+  listToolServers: {
+    route: 'GET /v1/tool-servers',
     summary: 'Registered tool servers',
     access: reader,
     query: listQuery,
     answers: { 200: listOf(toolServer) },
-  }),
-  get: operation({
-    id: 'getToolServer',
-    method: 'GET',
-    path: '/v1/tool-servers/{name}',
-    tag,
+  },
+  getToolServer: {
+    route: 'GET /v1/tool-servers/{name}',
     summary: 'One tool server, by name or id, and its health',
     access: reader,
     answers: { 200: toolServerDetails },
-  }),
-  patch: operation({
-    id: 'patchToolServer',
-    method: 'PATCH',
-    path: '/v1/tool-servers/{name}',
-    tag,
+  },
+  patchToolServer: {
+    route: 'PATCH /v1/tool-servers/{name}',
     summary: 'Change a registration; calls follow it within a second',
     access: admin,
-    audit: { action: patchAction, target: '{name}' },
+    audit: {
+      action: byState({ paused: 'tool_server.paused', active: 'tool_server.resumed' }, 'tool_server.changed'),
+      target: '{name}',
+    },
     body: toolServerPatch,
     answers: { 200: toolServer },
     problems: ['PRECONDITION_FAILED'],
-  }),
-  remove: operation({
-    id: 'deleteToolServer',
-    method: 'DELETE',
-    path: '/v1/tool-servers/{name}',
-    tag,
+  },
+  deleteToolServer: {
+    route: 'DELETE /v1/tool-servers/{name}',
     summary: 'Forget a tool server',
     access: admin,
     audit: { action: 'tool_server.deleted', target: '{name}' },
     answers: { 204: null },
     problems: ['PRECONDITION_FAILED'],
-  }),
-  probe: operation({
-    id: 'probeToolServer',
-    method: 'POST',
-    path: '/v1/tool-servers/{name}/probe',
-    tag,
+  },
+  probeToolServer: {
+    route: 'POST /v1/tool-servers/{name}/probe',
     summary: 'Fetch and judge its manifest now, and try the credential; changes nothing',
     access: admin,
     query: probeQuery,
     answers: { 200: probeReport },
-  }),
-  try: operation({
-    id: 'tryTool',
-    method: 'POST',
-    path: '/v1/tool-servers/{name}/try',
-    tag,
+  },
+  tryTool: {
+    route: 'POST /v1/tool-servers/{name}/try',
     summary: 'Call one of its tools once, outside of every thread; answers within 30 seconds, whatever comes of it',
     access: admin,
     body: trialRequest,
     answers: { 200: trialReport },
-  }),
-  pause: operation({
-    id: 'pauseToolServer',
-    method: 'POST',
-    path: '/v1/tool-servers/{name}/pause',
-    tag,
+  },
+  pauseToolServer: {
+    route: 'POST /v1/tool-servers/{name}/pause',
     summary: 'Send it nothing until it is resumed, within a second; calls meanwhile wait',
     access: admin,
     audit: { action: 'tool_server.paused', target: '{name}' },
     answers: { 200: toolServer },
     problems: ['PRECONDITION_FAILED'],
-  }),
-  resume: operation({
-    id: 'resumeToolServer',
-    method: 'POST',
-    path: '/v1/tool-servers/{name}/resume',
-    tag,
+  },
+  resumeToolServer: {
+    route: 'POST /v1/tool-servers/{name}/resume',
     summary: 'Send to it again; calls that waited go on',
     access: admin,
     audit: { action: 'tool_server.resumed', target: '{name}' },
     answers: { 200: toolServer },
     problems: ['PRECONDITION_FAILED'],
-  }),
-};
-
-/** What a patch is in the audit. */
-function patchAction(body: unknown): 'tool_server.paused' | 'tool_server.resumed' | 'tool_server.changed' {
-  const { state: wanted } = body as { readonly state?: string };
-  if (wanted === undefined) return 'tool_server.changed';
-  return wanted === 'paused' ? 'tool_server.paused' : 'tool_server.resumed';
-}
+  },
+});

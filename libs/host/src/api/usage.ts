@@ -1,7 +1,7 @@
 // Usage: requests, answers and operations.
 import { z } from 'zod';
 import { limitOf, time } from './field.ts';
-import { operation, readerOfAll } from './operation.ts';
+import { operationsOf, readerOfAll } from './operation.ts';
 
 const moment = z
   .union([time, z.iso.date()])
@@ -34,12 +34,9 @@ export const usageReport = z
     description: '`key` is an agent’s name, a date or a thread’s id; `total` is of the whole range.',
   });
 
-export const usageOperations = {
-  read: operation({
-    id: 'getUsage',
-    method: 'GET',
-    path: '/v1/usage',
-    tag: 'operations',
+export const usageOperations = operationsOf('operations', {
+  getUsage: {
+    route: 'GET /v1/usage',
     summary: 'Tokens, completions, calls and time by agent, day (UTC) or thread; whole days, 400 at most',
     access: readerOfAll,
     query: z.strictObject({
@@ -50,5 +47,5 @@ export const usageOperations = {
       cursor: z.string().max(2_000).optional(),
     }),
     answers: { 200: usageReport },
-  }),
-};
+  },
+});

@@ -66,12 +66,7 @@ export async function runService(name: ServiceName, builtConsole: URL | null = n
     }
     if (task === 'shard') return finish(0, shardingText(await shardingOf(config), isJson));
     if (task === 'setup') {
-      await patiently(
-        () => setUpCluster(config, logger),
-        logger,
-        stopped,
-        () => {},
-      );
+      await patiently(() => setUpCluster(config, logger), { logger, stopped });
       return finish(0, 'The topics and indexes are there.\n');
     }
     const consoleDir = builtConsole && fileURLToPath(builtConsole);
@@ -146,25 +141,12 @@ async function start(
   const { HOST, HEALTH_PORT = clusterHealthPort } = config;
   const health = await startHealthServer(HOST, HEALTH_PORT, { ready, stalled, metrics: measured.text }, arrivals); // (R1)
   undo.push(() => health.close());
-  const platform = await patiently(
-    () => openPlatform(name, config, logger, measured.metrics),
-    logger,
-    stopped,
-    (reason) => {
-      progress.waitingFor = reason;
-    },
-  );
+  const waiting: Waiting = { logger, stopped, waitingFor: (reason) => (progress.waitingFor = reason) };
+  const platform = await patiently(() => openPlatform(name, config, logger, measured.metrics), waiting);
   progress.platform = platform;
   undo.push(() => platform.close());
   undo.push(() => measured.close()); // the last push reads the stores
-  await patiently(
-    () => parts[name](config, platform, undo, consoleDir),
-    logger,
-    stopped,
-    (reason) => {
-      progress.waitingFor = reason;
-    },
-  );
+  await patiently(() => parts[name](config, platform, undo, consoleDir), waiting);
   progress.waitingFor = null;
   logger.info('ready');
   process.stdout.write(`ready ${name}\n`);
@@ -185,16 +167,11 @@ type StartPart = (config: ClusterConfig, platform: Platform, undo: Undo, console
 const parts: Readonly<Record<ServiceName, StartPart>> = {
   'ingress-gateway': startIngress,
   'callback-gateway': async (config, platform, undo) => {
-    const { logger, tracing } = platform;
+    const { logger, tracing, metrics } = platform;
     const callbacks = servicesOf(config, platform, callbackBaseOf(config)).callbackGateway();
     undo.push(() => callbacks.flush());
-    const door = await createCallbackServer({
-      callbacks,
-      logger,
-      tracing,
-      arrivals: arrivalLimitsOf(config),
-      metrics: platform.metrics,
-    });
+    const arrivals = arrivalLimitsOf(config);
+    const door = await createCallbackServer({ callbacks, logger, tracing, arrivals, metrics });
     await open(door, config, undo);
   },
   'thread-processor': microservice(ThreadProcessorModule, (services) => services.threadProcessor()),
@@ -213,18 +190,10 @@ async function startIngress(
   undo.push(() => ingress.limits.flush());
   await ingress.tenants.ensure(clusterTenant);
   if (config.BOOTSTRAP_KEY !== undefined) await ingress.keys.ensure(clusterTenant, 'bootstrap', config.BOOTSTRAP_KEY);
-  const erasure = services.tenantErasure();
-  await erasure.start();
-  undo.push(() => erasure.stop(stopWithinMs));
-  const scheduler = services.scheduler(ingress);
-  await scheduler.start();
-  undo.push(() => scheduler.stop(stopWithinMs));
-  const retention = services.retention();
-  await retention.start();
-  undo.push(() => retention.stop(stopWithinMs));
-  const erasures = services.erasures();
-  await erasures.start();
-  undo.push(() => erasures.stop(stopWithinMs));
+  for (const service of services.housekeeping(ingress)) {
+    await service.start();
+    undo.push(() => service.stop(stopWithinMs));
+  }
   await microservice(InputSweeperModule, (services) => services.inputSweeper())(config, platform, undo, null);
   const door = await createHttpServer({
     ...clientServerOptions(config, platform, ingress),
@@ -264,12 +233,17 @@ function microservice(module: ServiceModule, make: (services: Services) => Servi
 /** A stop was requested while the start was waiting. */
 const interrupted = Symbol('interrupted');
 
+interface Waiting {
+  readonly logger: Logger;
+  readonly stopped: Promise<unknown>;
+  /** Is told the reason of each wait. */
+  readonly waitingFor?: (reason: string) => void;
+}
+
 /** (R2) @throws `interrupted`, or a failure that waiting does not repair. */
 async function patiently<Result>(
   attempt: () => Promise<Result>,
-  logger: Logger,
-  stopped: Promise<unknown>,
-  waitingFor: (reason: string) => void,
+  { logger, stopped, waitingFor }: Waiting,
 ): Promise<Result> {
   let said: string | null = null;
   for (let delayMs = retryMsFirst; ; delayMs = Math.min(delayMs * 2, retryMsMax)) {
@@ -279,7 +253,7 @@ async function patiently<Result>(
       if (!(failure instanceof Fault) || failure.code !== 'UNAVAILABLE') throw failure;
       if (failure.message !== said) logger.warn('waiting', { reason: failure.message });
       said = failure.message;
-      waitingFor(failure.message);
+      waitingFor?.(failure.message);
     }
     const pause = new Promise((resolve) => setTimeout(resolve, delayMs));
     if ((await Promise.race([pause, stopped.then(() => interrupted)])) === interrupted) throw interrupted;
@@ -290,6 +264,4 @@ async function patiently<Result>(
 const publicBaseOf = (config: ClusterConfig): string => config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`;
 
 /** Where tool servers answer; in a cluster the callback gateway has an address of its own. */
-function callbackBaseOf(config: ClusterConfig): string {
-  return config.CALLBACK_BASE_URL ?? config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`;
-}
+const callbackBaseOf = (config: ClusterConfig): string => config.CALLBACK_BASE_URL ?? publicBaseOf(config);

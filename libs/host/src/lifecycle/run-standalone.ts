@@ -157,22 +157,12 @@ async function start(config: Config, { startExampleTools, consoleDir }: AppParts
     : null;
   running.examples = examples;
   if (examples !== null) await seedExamples(ingress, examples);
-  const erasure = made.tenantErasure();
-  for (const service of services) await service.start(); // (R1)
-  await erasure.start();
-  const scheduler = made.scheduler(ingress);
-  await scheduler.start();
-  const retention = made.retention();
-  await retention.start();
-  const erasures = made.erasures();
-  await erasures.start();
+  const housekeeping = made.housekeeping(ingress);
+  for (const service of [...services, ...housekeeping]) await service.start(); // (R1)
   undo.push(async () => backups?.close());
   undo.push(async () => {
     const deadline = performance.now() + stopWithinMs;
-    await erasure.stop(stopWithinMs);
-    await scheduler.stop(stopWithinMs);
-    await retention.stop(stopWithinMs);
-    await erasures.stop(stopWithinMs);
+    for (const service of housekeeping) await service.stop(stopWithinMs);
     for (const service of services) await service.stop(Math.max(0, deadline - performance.now()));
   });
   await openDoor(http, config.HOST, port, undo);

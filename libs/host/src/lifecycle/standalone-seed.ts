@@ -7,8 +7,8 @@
 //       too, because threads keep the manifest of their first day, and another program may have the port since.
 import { join } from 'node:path';
 import { Fault, type Entropy, localTenant } from '@dormouse/ports';
-import { defaultLimits, defaultPolicies } from '@dormouse/thread';
-import { type Ingress, newKey } from '@dormouse/runtime';
+import { apiCodec, type Ingress, newKey } from '@dormouse/runtime';
+import { newAgent } from '../api/agents.ts';
 import { readOrCreate } from '../platform/private-file.ts';
 
 export const standaloneTenant = localTenant;
@@ -46,12 +46,8 @@ export async function seedKey(ingress: Ingress, entropy: Entropy, dataDir: strin
 export async function seedExamples(ingress: Ingress, tools: ExampleAddress): Promise<void> {
   const addresses = { baseUrl: tools.url, endpointOverride: tools.endpoint };
   const registration = {
-    name: exampleServer,
-    ...addresses,
-    auth: null,
-    forwardUserId: false,
-    trustAnnotations: false,
-    pinnedSha256: null,
+    ...{ name: exampleServer, ...addresses, auth: null },
+    ...{ forwardUserId: false, trustAnnotations: false, pinnedSha256: null },
   };
   const existing = await ingress.toolServers.get(standaloneTenant, exampleServer);
   if (!existing.ok) must(await ingress.toolServers.create(standaloneTenant, registration));
@@ -59,24 +55,13 @@ export async function seedExamples(ingress: Ingress, tools: ExampleAddress): Pro
     must(await ingress.toolServers.patch(standaloneTenant, exampleServer, addresses)); // (S2)
   const agent = await ingress.agents.get(standaloneTenant, exampleAgent);
   if (agent.ok) return;
-  must(
-    await ingress.agents.create(standaloneTenant, exampleAgent, {
-      instructions: 'You are a helpful assistant. Use your tools when they help.',
-      model: {
-        provider: 'demo',
-        name: '',
-        baseUrl: null,
-        apiKeySecret: null,
-        contextWindowTokens: 128_000,
-        outputTokensMax: null,
-        images: false,
-        parameters: {},
-      },
-      toolServers: [exampleServer],
-      policies: defaultPolicies,
-      limits: defaultLimits,
-    }),
-  );
+  const { name, ...content } = newAgent.parse({
+    name: exampleAgent,
+    instructions: 'You are a helpful assistant. Use your tools when they help.',
+    model: { provider: 'demo' },
+    tool_servers: [exampleServer],
+  });
+  must(await ingress.agents.create(standaloneTenant, name, apiCodec.toCode(content)));
 }
 
 function must(

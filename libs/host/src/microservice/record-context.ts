@@ -31,19 +31,20 @@ export class RecordContext extends BaseRpcContext<[RecordTopic, Traced]> {
 }
 
 export class InputContext extends RecordContext {
-  readonly assignment: Assignment;
-
-  constructor(record: Traced, assignment: Assignment) {
+  constructor(
+    record: Traced,
+    readonly assignment: Assignment,
+  ) {
     super('inputs', record);
-    this.assignment = assignment;
   }
 }
 
 export class WorkContext extends RecordContext {
-  readonly place: WorkPlace;
-
-  constructor(topic: 'dispatches' | 'notices', record: Traced, place: WorkPlace) {
+  constructor(
+    topic: 'dispatches' | 'notices',
+    record: Traced,
+    readonly place: WorkPlace,
+  ) {
     super(topic, record);
-    this.place = place;
   }
 }

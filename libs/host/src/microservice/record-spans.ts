@@ -10,11 +10,7 @@ import { defaultIfEmpty, from, lastValueFrom, type Observable } from 'rxjs';
 import type { RecordContext } from './record-context.ts';
 
 export class RecordSpans implements NestInterceptor {
-  private readonly tracing: Tracing;
-
-  constructor(tracing: Tracing) {
-    this.tracing = tracing;
-  }
+  constructor(private readonly tracing: Tracing) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const topic = context.switchToRpc().getContext<RecordContext>().getTopic();

@@ -56,9 +56,6 @@ export class RecordStrategy extends Server<RecordEvents, RecordStatus> implement
   readonly consumers: RecordConsumers = { inputs: null, dispatches: null, notices: null };
   /** The buses for the services: what they consume passes through the handlers. (T1) */
   readonly buses: Buses;
-  private readonly given: Buses;
-  private readonly log: Logger;
-  private readonly stopWithinMs: number;
   private services: readonly Service[] = [];
   /** Names of the assignments that live. */
   private readonly live = new Set<string>();
@@ -66,11 +63,12 @@ export class RecordStrategy extends Server<RecordEvents, RecordStatus> implement
   private readonly last = new Map<number, Promise<void>>();
   private waiting = 0;
 
-  constructor(given: Buses, log: Logger, stopWithinMs: number) {
+  constructor(
+    private readonly given: Buses,
+    private readonly log: Logger,
+    private readonly stopWithinMs: number,
+  ) {
     super();
-    this.given = given;
-    this.log = log;
-    this.stopWithinMs = stopWithinMs;
     this.buses = {
       inputs: {
         publish: (key, input, trace) => given.inputs.publish(key, input, trace),

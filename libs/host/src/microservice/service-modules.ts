@@ -18,11 +18,7 @@ function subscribed<Consumer>(consumer: Consumer | null, topic: RecordTopic): Co
 
 @Controller()
 export class InputsController {
-  private readonly consumers: RecordConsumers;
-
-  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
-    this.consumers = consumers;
-  }
+  constructor(@Inject(CONSUMERS) private readonly consumers: RecordConsumers) {}
 
   @EventPattern<RecordTopic>('inputs')
   take(@Payload() delivery: ThreadDelivery, @Ctx() { assignment }: InputContext): void {
@@ -32,11 +28,7 @@ export class InputsController {
 
 @Controller()
 export class DispatchesController {
-  private readonly consumers: RecordConsumers;
-
-  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
-    this.consumers = consumers;
-  }
+  constructor(@Inject(CONSUMERS) private readonly consumers: RecordConsumers) {}
 
   @EventPattern<RecordTopic>('dispatches')
   async dispatch(@Payload() message: WorkTopics['dispatches'], @Ctx() { place }: WorkContext): Promise<void> {
@@ -46,11 +38,7 @@ export class DispatchesController {
 
 @Controller()
 export class NoticesController {
-  private readonly consumers: RecordConsumers;
-
-  constructor(@Inject(CONSUMERS) consumers: RecordConsumers) {
-    this.consumers = consumers;
-  }
+  constructor(@Inject(CONSUMERS) private readonly consumers: RecordConsumers) {}
 
   @EventPattern<RecordTopic>('notices')
   async notify(@Payload() message: WorkTopics['notices'], @Ctx() { place }: WorkContext): Promise<void> {
@@ -66,43 +54,27 @@ interface ServiceParts {
 
 const noConsumers: RecordConsumers = { inputs: null, dispatches: null, notices: null };
 
-function moduleOf(module: Type, controllers: readonly Type[], { service, consumers }: ServiceParts): DynamicModule {
-  return {
-    module,
-    controllers: [...controllers],
-    providers: [
-      { provide: SERVICE, useValue: service },
-      { provide: CONSUMERS, useValue: consumers ?? noConsumers },
-    ],
-    exports: [SERVICE],
-  };
-}
-
-@Module({})
-export class ThreadProcessorModule {
-  static over(parts: ServiceParts): DynamicModule {
-    return moduleOf(ThreadProcessorModule, [InputsController], parts);
+/** `controllers`: of the records that its service takes. */
+function serviceModule(...controllers: Type[]) {
+  @Module({})
+  class ServiceModule {
+    static over({ service, consumers }: ServiceParts): DynamicModule {
+      return {
+        module: ServiceModule,
+        controllers,
+        providers: [
+          { provide: SERVICE, useValue: service },
+          { provide: CONSUMERS, useValue: consumers ?? noConsumers },
+        ],
+        exports: [SERVICE],
+      };
+    }
   }
+  return ServiceModule;
 }
 
-@Module({})
-export class ToolDispatcherModule {
-  static over(parts: ServiceParts): DynamicModule {
-    return moduleOf(ToolDispatcherModule, [DispatchesController], parts);
-  }
-}
-
-@Module({})
-export class NotifierModule {
-  static over(parts: ServiceParts): DynamicModule {
-    return moduleOf(NotifierModule, [NoticesController], parts);
-  }
-}
-
+export const ThreadProcessorModule = serviceModule(InputsController);
+export const ToolDispatcherModule = serviceModule(DispatchesController);
+export const NotifierModule = serviceModule(NoticesController);
 /** Has no topic: it looks for inputs that were never published. */
-@Module({})
-export class InputSweeperModule {
-  static over(parts: ServiceParts): DynamicModule {
-    return moduleOf(InputSweeperModule, [], parts);
-  }
-}
+export const InputSweeperModule = serviceModule();

@@ -1,4 +1,4 @@
-// AES-256-GCM for the contents of families. Port: ports/content-cipher.ts.
+// AES-256-GCM: for the contents of families (port: ports/content-cipher.ts), and for values at rest (sealer.ts).
 //
 // Invariants:
 //   C1. Every sealing has a random nonce of its own. One key seals far fewer than 2^32 contents: those of one family.
@@ -33,7 +33,8 @@ function newNonce(): Buffer {
   return block.subarray(used - nonceBytes, used);
 }
 
-function seal(key: KeyObject, place: string, content: string | Uint8Array): Buffer {
+/** Nonce, tag and sealed bytes. */
+export function sealWith(key: KeyObject, place: string, content: string | Uint8Array): Buffer {
   const nonce = newNonce();
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(place)); // (C2)
   const sealed = typeof content === 'string' ? cipher.update(content, 'utf8') : cipher.update(content);
@@ -41,7 +42,8 @@ function seal(key: KeyObject, place: string, content: string | Uint8Array): Buff
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed, rest]);
 }
 
-function open(key: KeyObject, place: string, sealed: Uint8Array): Buffer {
+/** @throws when another key has sealed it, or at another place, or it was altered. */
+export function openWith(key: KeyObject, place: string, sealed: Uint8Array): Buffer {
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
   decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(nonceBytes, headBytes));
   return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
@@ -50,10 +52,10 @@ function open(key: KeyObject, place: string, sealed: Uint8Array): Buffer {
 function withKey(bytes: Uint8Array): ContentKey {
   const key = createSecretKey(bytes);
   return {
-    sealText: (place, text) => seal(key, place, text).toString('base64'),
-    openText: (place, sealed) => open(key, place, Buffer.from(sealed, 'base64')).toString('utf8'),
-    sealBytes: (place, content) => seal(key, place, content),
-    openBytes: (place, sealed) => open(key, place, sealed),
+    sealText: (place, text) => sealWith(key, place, text).toString('base64'),
+    openText: (place, sealed) => openWith(key, place, Buffer.from(sealed, 'base64')).toString('utf8'),
+    sealBytes: (place, content) => sealWith(key, place, content),
+    openBytes: (place, sealed) => openWith(key, place, sealed),
   };
 }
 

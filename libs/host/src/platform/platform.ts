@@ -46,22 +46,19 @@ import { type ArgumentValidator, createArgumentValidator } from './argument-vali
 import { observeBuses } from './bus-gauges.ts';
 import { contentCipher } from './content-cipher.ts';
 import { createProcessClock, type ProcessClock } from './process-clock.ts';
-import type { KeyRing } from './key-ring.ts';
 import { createReadDocument } from './read-document.ts';
 import { sealKeysOf } from './seal-keys.ts';
 import { createSealer, secretFinder, secretReader } from './sealer.ts';
 import { systemEntropy } from './system-entropy.ts';
 import { createTenantOutbound } from './tenant-outbound.ts';
 import { observeThreads } from './thread-gauges.ts';
-import { type Need, openTopology, type Topology, type TopologyTraits } from './topology.ts';
+import { openTopology, type Topology, type TopologyTraits } from './topology.ts';
 
 const documentBytesMax = 1_048_576;
 
-export interface Platform {
-  readonly stores: Stores;
+export interface Platform extends Omit<Topology, 'load' | 'isFirst'> {
   /** One of each process: what asks for a tenant's record reads it once for all. */
   readonly records: TenantRecords;
-  readonly traits: TopologyTraits;
   readonly transport: ToolTransport;
   readonly webhookTransport: WebhookTransport;
   readonly model: Model;
@@ -71,28 +68,14 @@ export interface Platform {
   readonly argumentValidator: ArgumentValidator;
   /** Documents of an identity provider. */
   readonly readDocument: ReadDocument;
-  readonly keys: KeyRing;
-  /** See Topology. */
-  readonly keysOver: Topology['keysOver'];
-  /** See Topology. */
-  readonly pin: Topology['pin'];
-  /** See Topology. */
-  readonly reusableBytes: Topology['reusableBytes'];
   readonly sealer: RotatingSealer;
   /** What erases contents, and the log as it is stored. */
   readonly erasing: { readonly keyring: FamilyKeyring; readonly stored: Pick<Stores, 'log'> };
-  /** See Topology. */
-  readonly noteMasterKey: Topology['noteMasterKey'];
   readonly clock: ProcessClock;
   readonly entropy: Entropy;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
-  /** Null, or why a process that needs these servers cannot do its work now. @throws Fault UNAVAILABLE. */
-  problem(needs: readonly Need[]): Promise<string | null>;
-  /** Null, or why only a restart of the process would help. */
-  stalled(): string | null;
-  close(): Promise<void>;
 }
 
 /** @throws Fault with a code of `problem-codes.ts` and the next step in its words. */
@@ -148,19 +131,12 @@ export async function openPlatform(
     await spans.close();
   };
   return {
-    ...{ stores, traits, transport, model, models, argumentValidator, keys, sealer, clock, logger, metrics, tracing },
-    ...{ webhookTransport, records },
+    ...{ ...topology, stores, transport, model, models, argumentValidator, sealer, clock, logger, metrics, tracing },
+    ...{ webhookTransport, records, close },
     readDocument: createReadDocument(documents.fetch),
-    pin: topology.pin,
-    reusableBytes: topology.reusableBytes,
-    keysOver: topology.keysOver,
     erasing: { keyring, stored: topology.stores },
-    noteMasterKey: (mark) => topology.noteMasterKey(mark),
     secretOrigins: standardOrigins(environment),
     entropy: systemEntropy,
-    problem: (needs) => topology.problem(needs),
-    stalled: () => topology.stalled(),
-    close,
   };
 }
 

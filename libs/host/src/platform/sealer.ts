@@ -5,11 +5,10 @@
 //   S2. A value is sent only to an origin in the secret's own list.
 //   S3. A value is sealed with the key in use, and opens with any key of the ring. Where the ring has several, it
 //       carries the id of its key; where it has one, it is as earlier releases wrote and read it.
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { Fault, type RotatingSealer, type Sealer, type SealOwner, type Secrets, type TenantId } from '@dormouse/ports';
+import { openWith, sealWith } from './content-cipher.ts';
 
-const nonceBytes = 12;
-const tagBytes = 16;
 /** Without the id of its key, and with it: `v2.ID.…` */
 const [plainFormat, namedFormat] = ['v1.', 'v2.'];
 
@@ -41,7 +40,7 @@ export function createSealer(ring: SealKeys): RotatingSealer {
   return {
     seal(owner, value) {
       const seal = ring.inUse();
-      return prefixOf(seal) + sealedBytes(seal.key, owner, value).toString('base64');
+      return prefixOf(seal) + sealWith(seal.key, placeOf(owner), value).toString('base64');
     },
     open(owner, sealed) {
       const { keys, bytes } = partsOf(sealed);
@@ -58,21 +57,10 @@ export function createSealer(ring: SealKeys): RotatingSealer {
 }
 
 const bytesOf = (base64: string): Buffer => Buffer.from(base64, 'base64');
-const bound = ({ tenant, name }: SealOwner): Buffer => Buffer.from(JSON.stringify([tenant, name])); // (S1)
+const placeOf = ({ tenant, name }: SealOwner): string => JSON.stringify([tenant, name]); // (S1)
 
-function sealedBytes(key: KeyObject, owner: SealOwner, value: string): Buffer {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound(owner));
-  const sealed = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
-}
-
-/** @throws when another key has sealed it, or for another owner, or it was altered. */
-function opened(key: KeyObject, owner: SealOwner, bytes: Buffer): string {
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
-  decipher.setAAD(bound(owner)).setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
-  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString('utf8');
-}
+const opened = (key: KeyObject, owner: SealOwner, bytes: Buffer): string =>
+  openWith(key, placeOf(owner), bytes).toString('utf8');
 
 /** Null when another key has sealed it: the next one is tried. */
 function openedOrNull(key: KeyObject, owner: SealOwner, bytes: Buffer): string | null {
@@ -83,7 +71,6 @@ function openedOrNull(key: KeyObject, owner: SealOwner, bytes: Buffer): string |
   }
 }
 
-/** Looks a secret up for one destination. @throws Fault SECRET_UNUSABLE when there is none, or not for this origin. */
 /** A secret's value by tenant, name and the origin it is sent to; null when there is none of this name. */
 export type FindSecret = (tenant: TenantId, name: string, origin: string) => Promise<string | null>;
 

@@ -1,7 +1,7 @@
 // The master key of the installation: what is left to do after its rotation.
 import { z } from 'zod';
 import { nullableTime } from '../field.ts';
-import { installationAdmin, operation } from '../operation.ts';
+import { installationAdmin, operationsOf } from '../operation.ts';
 
 export const resealing = z
   .object({
@@ -16,15 +16,12 @@ export const resealing = z
   })
   .meta({ id: 'Resealing', description: 'How far the stored secrets are sealed with the master key in use.' });
 
-export const masterKeyOperations = {
-  reseal: operation({
-    id: 'resealSecrets',
-    method: 'POST',
-    path: '/v1/master-key/reseal',
-    tag: 'operations',
+export const masterKeyOperations = operationsOf('operations', {
+  resealSecrets: {
+    route: 'POST /v1/master-key/reseal',
     summary: 'Seal stored secrets of all tenants again with the master key in use',
     access: installationAdmin,
     audit: { action: 'master_key.rotated' },
     answers: { 200: resealing },
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 // Credentials of end users for tool servers: write-only.
 import { z } from 'zod';
 import { httpUrl, listOf, nullableTime, time } from '../field.ts';
-import { admin, operation, reader } from '../operation.ts';
+import { admin, operationsOf, reader } from '../operation.ts';
 
 const secretText = z.string().min(1).max(65_536);
 
@@ -15,9 +15,7 @@ export const userCredential = z
       client_secret: secretText.nullable().default(null),
       refresh_token: secretText,
       access_token: secretText.nullable().default(null),
-      expires_at: nullableTime
-        .default(null)
-        .meta({ description: 'End of the access token; null when it is not known.' }),
+      expires_at: nullableTime.default(null).describe('End of the access token; null when it is not known.'),
     }),
   ])
   .meta({
@@ -33,58 +31,44 @@ export const userCredentialName = z
     origin: z.string(),
     created_at: time,
     updated_at: time,
-    expires_at: nullableTime.meta({ description: 'End of the access token, where it is known.' }),
-    failed_at: nullableTime.meta({ description: 'Since when its provider refuses to refresh it; set it again then.' }),
+    expires_at: nullableTime.describe('End of the access token, where it is known.'),
+    failed_at: nullableTime.describe('Since when its provider refuses to refresh it; set it again then.'),
   })
   .meta({ id: 'UserCredentialName', description: 'A credential of an end user, without what is secret.' });
 
-const tag = 'secrets';
-const path = '/v1/users/{user_id}/credentials/{tool_server}';
 const target = '{user_id}/{tool_server}';
 
-export const userCredentialOperations = {
-  put: operation({
-    id: 'putUserCredential',
-    method: 'PUT',
-    path,
-    tag,
+export const userCredentialOperations = operationsOf('secrets', {
+  putUserCredential: {
+    route: 'PUT /v1/users/{user_id}/credentials/{tool_server}',
     summary: 'Set what an end user has for a tool server',
     access: admin,
     audit: { action: 'credential.set', target },
     body: userCredential,
     answers: { 204: null },
     problems: ['NOT_FOUND'],
-  }),
-  get: operation({
-    id: 'getUserCredential',
-    method: 'GET',
-    path,
-    tag,
+  },
+  getUserCredential: {
+    route: 'GET /v1/users/{user_id}/credentials/{tool_server}',
     summary: 'Whether an end user has one for a tool server, never its value',
     access: reader,
     answers: { 200: userCredentialName },
     problems: ['NOT_FOUND'],
-  }),
-  list: operation({
-    id: 'listUserCredentials',
-    method: 'GET',
-    path: '/v1/users/{user_id}/credentials',
-    tag,
+  },
+  listUserCredentials: {
+    route: 'GET /v1/users/{user_id}/credentials',
     summary: 'Tool servers for which an end user has one, never values',
     access: reader,
     answers: {
       200: listOf(userCredentialName),
     },
-  }),
-  remove: operation({
-    id: 'deleteUserCredential',
-    method: 'DELETE',
-    path,
-    tag,
+  },
+  deleteUserCredential: {
+    route: 'DELETE /v1/users/{user_id}/credentials/{tool_server}',
     summary: 'Delete what an end user has for a tool server',
     access: admin,
     audit: { action: 'credential.deleted', target },
     answers: { 204: null },
     problems: ['NOT_FOUND'],
-  }),
-};
+  },
+});

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { accepted, id, shortText } from '../field.ts';
 import { textOf } from '../messages.ts';
-import { operation, threadWriter } from '../operation.ts';
+import { operationsOf, threadWriter } from '../operation.ts';
 
 export const newEvent = z
   .strictObject({ source: shortText, id: id.optional(), text: textOf, associative: z.boolean().default(true) })
@@ -12,15 +12,12 @@ export const newEvent = z
       'What has happened, and where. With an `id` it is one event of its source in this thread, for ever. `associative: false` begins a thread below this one, where one may be opened.',
   });
 
-export const externalEventOperations = {
-  post: operation({
-    id: 'postEvent',
-    method: 'POST',
-    path: '/v1/threads/{id}/events',
-    tag: 'thread',
+export const externalEventOperations = operationsOf('thread', {
+  postEvent: {
+    route: 'POST /v1/threads/{id}/events',
     summary: 'Tell the thread that something has happened; it wakes, and the model reads it',
     access: threadWriter,
     body: newEvent,
     answers: { 202: accepted },
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 // Schedules of a tenant: requests, answers and operations.
 import { z } from 'zod';
 import { id, listOf, listQuery, name, nullableTime, time } from '../field.ts';
-import { adminOfAll, operation, readerOfAll } from '../operation.ts';
+import { adminOfAll, operationsOf, readerOfAll } from '../operation.ts';
 
 const fields = {
   name,
@@ -38,14 +38,9 @@ export const tenantSchedule = z
     description: '`fired` counts times that have led to a message, `skipped` those that came and led to none.',
   });
 
-const tag = 'schedules';
-
-export const scheduleOperations = {
-  create: operation({
-    id: 'createSchedule',
-    method: 'POST',
-    path: '/v1/schedules',
-    tag,
+export const scheduleOperations = operationsOf('schedules', {
+  createSchedule: {
+    route: 'POST /v1/schedules',
     summary: 'Wake or open a thread at every time of a cron line',
     access: adminOfAll,
     audit: { action: 'schedule.created', target: '{{name}}' },
@@ -53,25 +48,19 @@ export const scheduleOperations = {
     answers: { 201: tenantSchedule, 200: tenantSchedule },
     location: '/v1/schedules/{{name}}',
     problems: ['ALREADY_EXISTS', 'TOO_MANY_SCHEDULES'],
-  }),
-  list: operation({
-    id: 'listTenantSchedules',
-    method: 'GET',
-    path: '/v1/schedules',
-    tag,
+  },
+  listTenantSchedules: {
+    route: 'GET /v1/schedules',
     summary: 'All schedules of the tenant by name: when each comes next, and what came of its times',
     access: readerOfAll,
     query: listQuery,
     answers: { 200: listOf(tenantSchedule) },
-  }),
-  remove: operation({
-    id: 'deleteSchedule',
-    method: 'DELETE',
-    path: '/v1/schedules/{name}',
-    tag,
+  },
+  deleteSchedule: {
+    route: 'DELETE /v1/schedules/{name}',
     summary: 'Fire it no more',
     access: adminOfAll,
     audit: { action: 'schedule.deleted', target: '{name}' },
     answers: { 204: null },
-  }),
-};
+  },
+});

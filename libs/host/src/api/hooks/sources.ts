@@ -3,7 +3,7 @@
 import { sourceKinds } from '@dormouse/ports';
 import { z } from 'zod';
 import { listOf, listQuery, name, time } from '../field.ts';
-import { adminOfAll, operation, readerOfAll } from '../operation.ts';
+import { adminOfAll, operationsOf, readerOfAll } from '../operation.ts';
 
 const fields = {
   name,
@@ -29,14 +29,9 @@ export const madeSource = z.object({ ...shown, url: z.string() }).meta({
   description: 'The source, and the URL for its sender. The URL is a secret.',
 });
 
-const tag = 'sources';
-
-export const sourceOperations = {
-  create: operation({
-    id: 'createSource',
-    method: 'POST',
-    path: '/v1/sources',
-    tag,
+export const sourceOperations = operationsOf('sources', {
+  createSource: {
+    route: 'POST /v1/sources',
     summary: 'Take signed deliveries that wake or open threads; the answer has the URL for their sender',
     access: adminOfAll,
     audit: { action: 'source.created', target: '{{name}}' },
@@ -45,25 +40,19 @@ export const sourceOperations = {
     location: '/v1/sources/{{name}}',
     answersSecret: true,
     problems: ['ALREADY_EXISTS', 'TOO_MANY_SOURCES'],
-  }),
-  list: operation({
-    id: 'listSources',
-    method: 'GET',
-    path: '/v1/sources',
-    tag,
+  },
+  listSources: {
+    route: 'GET /v1/sources',
     summary: 'All sources by name, without their URLs',
     access: readerOfAll,
     query: listQuery,
     answers: { 200: listOf(source) },
-  }),
-  remove: operation({
-    id: 'deleteSource',
-    method: 'DELETE',
-    path: '/v1/sources/{name}',
-    tag,
+  },
+  deleteSource: {
+    route: 'DELETE /v1/sources/{name}',
     summary: 'Take nothing more from it; its URL is no address any more',
     access: adminOfAll,
     audit: { action: 'source.deleted', target: '{name}' },
     answers: { 204: null },
-  }),
-};
+  },
+});

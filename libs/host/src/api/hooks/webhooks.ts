@@ -2,7 +2,7 @@
 import { deliveryStates, testEvent, webhookEvents } from '@dormouse/ports';
 import { z } from 'zod';
 import { listOf, listQuery, metadata, name, nullableTime, time } from '../field.ts';
-import { adminOfAll, operation, readerOfAll } from '../operation.ts';
+import { adminOfAll, operationsOf, readerOfAll } from '../operation.ts';
 
 const url = z.string().min(1).max(2_048).meta({
   description:
@@ -97,14 +97,9 @@ const recovered = z.object({ matched: z.int().meta({ description: 'Deliveries th
   description: 'How many deliveries are sent again: those that failed or were aborted, and were made since then.',
 });
 
-const tag = 'webhooks';
-
-export const webhookOperations = {
-  create: operation({
-    id: 'createWebhook',
-    method: 'POST',
-    path: '/v1/webhooks',
-    tag,
+export const webhookOperations = operationsOf('webhooks', {
+  createWebhook: {
+    route: 'POST /v1/webhooks',
     summary: 'Make a webhook; its signing secret is shown once',
     access: adminOfAll,
     audit: { action: 'webhook.created', target: '{{id}}' },
@@ -113,97 +108,70 @@ export const webhookOperations = {
     location: '/v1/webhooks/{{id}}',
     answersSecret: true,
     problems: ['TOO_MANY_WEBHOOKS'],
-  }),
-  list: operation({
-    id: 'listWebhooks',
-    method: 'GET',
-    path: '/v1/webhooks',
-    tag,
+  },
+  listWebhooks: {
+    route: 'GET /v1/webhooks',
     summary: 'Webhooks, oldest first, and what is wrong with each',
     access: readerOfAll,
     query: listQuery,
     answers: { 200: listOf(webhook) },
-  }),
-  get: operation({
-    id: 'getWebhook',
-    method: 'GET',
-    path: '/v1/webhooks/{id}',
-    tag,
+  },
+  getWebhook: {
+    route: 'GET /v1/webhooks/{id}',
     summary: 'One webhook',
     access: readerOfAll,
     answers: { 200: webhook },
-  }),
-  patch: operation({
-    id: 'patchWebhook',
-    method: 'PATCH',
-    path: '/v1/webhooks/{id}',
-    tag,
+  },
+  patchWebhook: {
+    route: 'PATCH /v1/webhooks/{id}',
     summary: 'Change, disable or enable a webhook',
     access: adminOfAll,
     audit: { action: 'webhook.changed', target: '{id}' },
     body: webhookPatch,
     answers: { 200: webhook },
-  }),
-  remove: operation({
-    id: 'deleteWebhook',
-    method: 'DELETE',
-    path: '/v1/webhooks/{id}',
-    tag,
+  },
+  deleteWebhook: {
+    route: 'DELETE /v1/webhooks/{id}',
     summary: 'Delete a webhook and the log of its deliveries',
     access: adminOfAll,
     audit: { action: 'webhook.deleted', target: '{id}' },
     answers: { 204: null },
-  }),
-  rotate: operation({
-    id: 'rotateWebhook',
-    method: 'POST',
-    path: '/v1/webhooks/{id}/rotate',
-    tag,
+  },
+  rotateWebhook: {
+    route: 'POST /v1/webhooks/{id}/rotate',
     summary: 'A new signing secret; the one before it signs too for 24 hours',
     access: adminOfAll,
     audit: { action: 'webhook.rotated', target: '{id}' },
     answers: { 200: newSecret },
     answersSecret: true,
-  }),
-  test: operation({
-    id: 'testWebhook',
-    method: 'POST',
-    path: '/v1/webhooks/{id}/test',
-    tag,
+  },
+  testWebhook: {
+    route: 'POST /v1/webhooks/{id}/test',
     summary: 'Send it a `webhook.test`',
     access: adminOfAll,
     answers: { 202: begun },
     problems: ['WEBHOOK_DISABLED'],
-  }),
-  deliveries: operation({
-    id: 'listDeliveries',
-    method: 'GET',
-    path: '/v1/webhooks/{id}/deliveries',
-    tag,
+  },
+  listDeliveries: {
+    route: 'GET /v1/webhooks/{id}/deliveries',
     summary: 'What was sent and what waits, newest first, for 30 days',
     access: readerOfAll,
     query: listQuery,
     answers: { 200: listOf(webhookDelivery) },
-  }),
-  redeliver: operation({
-    id: 'redeliver',
-    method: 'POST',
-    path: '/v1/webhooks/{id}/deliveries/{delivery}/redeliver',
-    tag,
+  },
+  redeliver: {
+    route: 'POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver',
     summary: 'Send a delivery again, under the same id',
     access: adminOfAll,
     answers: { 202: begun },
     problems: ['WEBHOOK_DISABLED'],
-  }),
-  recover: operation({
-    id: 'recoverWebhook',
-    method: 'POST',
-    path: '/v1/webhooks/{id}/recover',
-    tag,
+  },
+  recoverWebhook: {
+    route: 'POST /v1/webhooks/{id}/recover',
     summary: 'Send again what failed or was aborted since a time',
     access: adminOfAll,
     body: recovery,
     answers: { 202: recovered },
     problems: ['WEBHOOK_DISABLED'],
-  }),
-};
+  },
+});

@@ -2,7 +2,7 @@
 import { answerLinkTtlSMax } from '@dormouse/runtime';
 import { z } from 'zod';
 import { id, time } from '../field.ts';
-import { operation } from '../operation.ts';
+import { operationsOf } from '../operation.ts';
 
 export const linkRequest = z
   .strictObject({
@@ -21,12 +21,9 @@ const answerLink = z
   .object({ id: z.string(), url: z.string(), expires_at: time })
   .meta({ id: 'AnswerLink', description: 'The address of a page with the question, which is shown this once.' });
 
-export const linkOperations = {
-  create: operation({
-    id: 'createAnswerLink',
-    method: 'POST',
-    path: '/v1/choices/{chc}/links',
-    tag: 'choices',
+export const linkOperations = operationsOf('choices', {
+  createAnswerLink: {
+    route: 'POST /v1/choices/{chc}/links',
     summary: 'A link with which a person without a key answers this approval, once',
     access: { scope: 'approvals:write', ability: null },
     audit: { action: 'link.created', target: '{{id}}' },
@@ -34,5 +31,5 @@ export const linkOperations = {
     answers: { 201: answerLink },
     answersSecret: true,
     problems: ['CHOICE_SETTLED'],
-  }),
-};
+  },
+});

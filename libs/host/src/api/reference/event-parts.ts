@@ -20,14 +20,15 @@ const textItem = z
     description: 'Text. With `blob`, `text` is the beginning of one that is too large for the log.',
   });
 
+const imageFields = {
+  media_type: z.string(),
+  data: z.string().optional(),
+  blob: z.string().optional(),
+  bytes: count.optional(),
+};
+
 const imageItem = z
-  .object({
-    type: z.literal('image'),
-    media_type: z.string(),
-    data: z.string().optional(),
-    blob: z.string().optional(),
-    bytes: count.optional(),
-  })
+  .object({ type: z.literal('image'), ...imageFields })
   .meta({ id: 'ImageItem', description: 'An image: inline in `data`, or as a blob of the thread.' });
 
 export const contentItem = z
@@ -45,12 +46,7 @@ export const displaySegment = z
     z
       .object({
         type: z.literal('image'),
-        content: z.object({
-          media_type: z.string(),
-          data: z.string().optional(),
-          blob: z.string().optional(),
-          bytes: count.optional(),
-        }),
+        content: z.object(imageFields),
       })
       .meta({ id: 'ImageSegment', description: 'An image: inline in `data`, or as a blob of the thread.' }),
   ])

@@ -1,5 +1,7 @@
 // Bodies and answers for readers. A spec holds them to the schemas, and a test sends every body to a running system and
 // compares what comes back.
+import { newAgent } from '../agents.ts';
+import { newToolServer } from '../tool-servers.ts';
 
 export interface Example {
   readonly body?: unknown;
@@ -9,52 +11,31 @@ export interface Example {
 
 const at = '2026-01-05T09:30:00.000Z';
 const thread = 'thr_01KE6HWA00J3Q7ZVY6M4T8C2PD';
-
+const message = 'msg_01KE6HWA00L9K7J5H3G1F2D4SA';
 const tenantCursor = '~5B~22events~22~2C~2217~22~5D';
 
-const policies = {
-  on_interrupt: 'cancel',
-  on_interrupt_human: 'keep',
-  event_style: 'kind',
-  event_children: 'close_when_idle',
-  approve: { mode: 'destructive', tools: { delete_everything: 'always' } },
-  cancel_subscriptions_on_close: false,
+const agentBody = {
+  name: 'weather',
+  instructions: 'You answer questions about the weather.',
+  model: { provider: 'demo' },
+  tool_servers: ['example-tools'],
+  policies: { approve: { mode: 'destructive', tools: { delete_everything: 'always' } } },
+  limits: { tool_timeout_ms: { slow_job: 600_000 } },
 };
+const { name: agentName, ...agentContent } = newAgent.parse(agentBody);
 
-const limits = {
-  completions_per_wake_max: 50,
-  tool_timeout_ms: { default: null, slow_job: 600_000 },
-  tokens_per_day_max: null,
-  event_wait_ms_max: 60_000,
-  callback_ttl_s: null,
-};
-
-const model = {
-  provider: 'demo',
-  name: '',
-  base_url: null,
-  api_key_secret: null,
-  context_window_tokens: 128_000,
-  output_tokens_max: null,
-  images: false,
-  parameters: {},
-};
-
-const registration = {
-  endpoint_override: null,
+const toolServerBody = {
+  name: 'weather-tools',
+  base_url: 'https://tools.example.com',
   auth: { type: 'bearer', secret: 'tools_key' },
-  forward_user_id: false,
-  trust_annotations: false,
-  pinned_sha256: null,
-  propagate_trace: 'same',
 };
+const { name: toolServerName, ...registration } = newToolServer.parse(toolServerBody);
 
 const toolServer = {
   id: 'tsv_01KE6HWA00N9B5X2S7D4F6G8HJ',
-  name: 'weather-tools',
+  name: toolServerName,
   created_at: at,
   updated_at: at,
-  base_url: 'https://tools.example.com',
   ...registration,
   paused: false,
   state: 'active',
@@ -81,27 +62,22 @@ const newSource = {
   message: '{{/sender/login}} has {{/action}} the issue “{{/issue/title}}”:\n{{/issue/body}}',
 };
 
+const newWebhook = {
+  url: 'https://app.example.com/hooks/dormouse',
+  events: ['thread.idle', 'choice.requested'],
+  filter: { agents: ['weather'] },
+};
+
 export const examples: Readonly<Record<string, Example>> = {
   createAgent: {
-    body: {
-      name: 'weather',
-      instructions: 'You answer questions about the weather.',
-      model: { provider: 'demo' },
-      tool_servers: ['example-tools'],
-      policies: { approve: { mode: 'destructive', tools: { delete_everything: 'always' } } },
-      limits: { tool_timeout_ms: { slow_job: 600_000 } },
-    },
+    body: agentBody,
     answers: {
       201: {
         id: 'agt_01KE6HWA00A2S4D6F8G1H3J5KL',
-        name: 'weather',
+        name: agentName,
         version: 1,
         created_at: at,
-        instructions: 'You answer questions about the weather.',
-        model,
-        tool_servers: ['example-tools'],
-        policies,
-        limits,
+        ...agentContent,
         state: 'active',
       },
     },
@@ -109,18 +85,8 @@ export const examples: Readonly<Record<string, Example>> = {
   patchAgent: { body: { state: 'paused' } },
   putUserCredential: { body: { type: 'bearer', value: 'not-a-real-token' } },
   putSecret: { body: { value: 'not-a-real-key', origins: ['https://tools.example.com'] } },
-  createToolServer: {
-    body: {
-      name: 'weather-tools',
-      base_url: 'https://tools.example.com',
-      auth: { type: 'bearer', secret: 'tools_key' },
-    },
-    answers: { 201: { ...toolServer, warnings: [] } },
-  },
-  patchToolServer: {
-    body: { forward_user_id: true },
-    answers: { 200: { ...toolServer, forward_user_id: true } },
-  },
+  createToolServer: { body: toolServerBody, answers: { 201: { ...toolServer, warnings: [] } } },
+  patchToolServer: { body: { forward_user_id: true }, answers: { 200: { ...toolServer, forward_user_id: true } } },
   tryTool: { body: { operation: 'weather', arguments: { city: 'Oslo' } } },
   signIn: { body: { key: 'dm_not-a-real-key' } },
   openThread: {
@@ -144,26 +110,15 @@ export const examples: Readonly<Record<string, Example>> = {
   postMessage: {
     body: { text: 'And tomorrow?' },
     answers: {
-      200: {
-        id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
-        position: 17,
-        status: 'idle',
-        message: { text: 'Tomorrow will be dry.' },
-      },
-      202: { id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA' },
+      200: { id: message, position: 17, status: 'idle', message: { text: 'Tomorrow will be dry.' } },
+      202: { id: message },
     },
   },
   listMessages: {
     answers: {
       200: {
         data: [
-          {
-            position: 3,
-            at,
-            role: 'user',
-            text: 'Will it rain in Oslo?',
-            message_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
-          },
+          { position: 3, at, role: 'user', text: 'Will it rain in Oslo?', message_id: message },
           { position: 9, at, role: 'assistant', text: 'No, it stays dry.' },
         ],
         next_cursor: null,
@@ -178,9 +133,9 @@ export const examples: Readonly<Record<string, Example>> = {
             position: 3,
             at,
             type: 'message_accepted',
-            turn_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
-            cause: { kind: 'message', id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA' },
-            message_id: 'msg_01KE6HWA00L9K7J5H3G1F2D4SA',
+            turn_id: message,
+            cause: { kind: 'message', id: message },
+            message_id: message,
             content: [{ type: 'text', text: 'Will it rain in Oslo?' }],
           },
         ],
@@ -267,17 +222,11 @@ export const examples: Readonly<Record<string, Example>> = {
     },
   },
   createWebhook: {
-    body: {
-      url: 'https://app.example.com/hooks/dormouse',
-      events: ['thread.idle', 'choice.requested'],
-      filter: { agents: ['weather'] },
-    },
+    body: newWebhook,
     answers: {
       201: {
         id: 'whk_01KE6HWA00G5H7J9K1L3Z5X7CV',
-        url: 'https://app.example.com/hooks/dormouse',
-        events: ['thread.idle', 'choice.requested'],
-        filter: { agents: ['weather'] },
+        ...newWebhook,
         state: 'active',
         created_at: at,
         updated_at: at,

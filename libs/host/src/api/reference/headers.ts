@@ -5,11 +5,11 @@ import type { Json } from './schema-json.ts';
 
 const text = { type: 'string' };
 
+const optional = (name: string): Json => ({ name, in: 'header', required: false });
+
 const sharedParameters: Readonly<Record<string, Json>> = {
   IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
+    ...optional('Idempotency-Key'),
     description:
       'The same key with the same body gets the first answer again, for at least 24 hours; the thread’s log takes the request ' +
       'once for ever. Another body with the same key is refused.',
@@ -17,32 +17,24 @@ const sharedParameters: Readonly<Record<string, Json>> = {
     example: 'order-4711',
   },
   Prefer: {
-    name: 'Prefer',
-    in: 'header',
-    required: false,
+    ...optional('Prefer'),
     description: '`wait=` and seconds: how long to wait for the end of the turn before answering 202.',
     schema: text,
     example: 'wait=30',
   },
   IfMatch: {
-    name: 'If-Match',
-    in: 'header',
-    required: false,
+    ...optional('If-Match'),
     description: 'An `ETag` of an answer before: the request is carried out only if nothing has changed since.',
     schema: text,
   },
   LastEventId: {
-    name: 'Last-Event-ID',
-    in: 'header',
-    required: false,
+    ...optional('Last-Event-ID'),
     description: 'Of a stream: the last position that was seen. It wins over `after`. Browsers send it by themselves.',
     schema: { ...text, pattern: '^\\d{1,15}$' },
     example: '42',
   },
   LastCursor: {
-    name: 'Last-Event-ID',
-    in: 'header',
-    required: false,
+    ...optional('Last-Event-ID'),
     description: 'Of a stream: the last cursor that was seen. It wins over `after`. Browsers send it by themselves.',
     schema: text,
   },

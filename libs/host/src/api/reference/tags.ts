@@ -3,7 +3,6 @@
 export const tagTexts: Readonly<Record<string, string>> = {
   agents:
     'An agent is instructions, a model, tool servers, policies and limits. Its versions never change: other content makes the next version, and a thread keeps the version it was opened with.',
-  models: 'Which models this installation can ask, and what is missing for the others.',
   secrets: 'Credentials of models and tool servers: encrypted, never given back, sent to named origins only.',
   'tool servers': 'Servers that offer tools over the Reactive Agent Protocol.',
   threads: 'A thread is one conversation with an agent. It sleeps until something happens, for years if need be.',

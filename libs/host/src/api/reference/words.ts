@@ -1,8 +1,16 @@
 // What the names of the API mean. One name has one meaning everywhere, so a property is described here once, unless its
 // schema describes it; `Schema.property` is for a schema where the name means something special.
 
+/** The same for several schemas. */
+const ofEach = (
+  schemas: readonly string[],
+  texts: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    schemas.flatMap((schema) => Object.entries(texts).map(([name, text]) => [`${schema}.${name}`, text])),
+  );
+
 export const words: Readonly<Record<string, string>> = {
-  access_token: 'A thread token, for a browser’s EventSource, which cannot send headers. Redacted everywhere.',
   ack_ms: 'Milliseconds from the request to the acknowledgement.',
   active_ms: 'Milliseconds with a completion or an open call, waiting excluded.',
   advance_ms: 'Milliseconds by which the clock goes on.',
@@ -14,8 +22,6 @@ export const words: Readonly<Record<string, string>> = {
   token_url: 'Address of the provider’s token endpoint.',
   'UserCredential.access_token': 'The access token; null to refresh it at the first call.',
   'NewThread.agent': 'Name or id of the agent.',
-  'ThreadSummary.agent': 'The agent and the version that the thread was opened with.',
-  'Thread.agent': 'The agent and the version that the thread was opened with.',
   agent_version: 'A version of the agent; null for the latest.',
   api_key_secret: 'Name of the secret that holds the provider’s key.',
   approve: 'Which calls wait for a person’s approval.',
@@ -37,10 +43,6 @@ export const words: Readonly<Record<string, string>> = {
   auth: 'How requests to the tool server are authorised; null for not at all.',
   auth_url: 'Address of the login.',
   base_url: 'Base URL; null for the provider’s own.',
-  'NewToolServer.base_url': 'Base URL of the tool server.',
-  'ToolServer.base_url': 'Base URL of the tool server.',
-  'ToolServerDetails.base_url': 'Base URL of the tool server.',
-  'ToolServerPatch.base_url': 'Base URL of the tool server.',
   blob: 'Hash of the whole payload, for `GET …/blobs/{sha256}`.',
   body: 'The commit’s content as text: inputs, events and effects.',
   budget: 'Which limit it was.',
@@ -52,7 +54,6 @@ export const words: Readonly<Record<string, string>> = {
   callback_ms: 'Milliseconds from the acknowledgement to the callback.',
   callback_ttl_s: 'Seconds for which callback URLs are valid; null for ever.',
   cache_write_tokens: 'Tokens that were written to the provider’s cache.',
-  cached_tokens: 'Input tokens that came from the provider’s cache.',
   can: 'What the token allows: `read` the thread, `message` it, `answer` its choices.',
   'LinkRequest.can': 'The answers that the page offers.',
   cancel_subscriptions_on_close: 'Whether tool servers are told to end subscriptions when the thread closes.',
@@ -145,31 +146,37 @@ export const words: Readonly<Record<string, string>> = {
   instructions: 'What the model is told to be and do.',
   interrupted: 'It was cut; what had been said by then is here.',
   key: 'The key’s text, shown this once.',
-  ...Object.fromEntries(
-    ['NewSource', 'Source', 'MadeSource'].flatMap((schema): [string, string][] => [
-      [`${schema}.kind`, 'How deliveries are signed, and where they have their ids.'],
-      [`${schema}.secret`, 'Name of the secret that deliveries are signed with; it needs no origins.'],
-      [`${schema}.agent`, 'Name of the agent whose threads are opened.'],
-      [`${schema}.key`, 'What names the thread: a JSON Pointer into the body, or `header:NAME`.'],
-      [`${schema}.message`, 'What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered.'],
-    ]),
-  ),
-  ...Object.fromEntries(
-    ['NewWebhook', 'WebhookPatch', 'Webhook', 'MadeWebhook'].flatMap((schema): [string, string][] => [
-      [`${schema}.filter`, 'Which threads it is told of; null: all.'],
-      [`${schema}.filter.agents`, 'Names of agents.'],
-    ]),
-  ),
+  ...ofEach(['Thread', 'ThreadSummary'], {
+    agent: 'The agent and the version that the thread was opened with.',
+    position: 'Place of the last event.',
+  }),
+  ...ofEach(['NewToolServer', 'ToolServer', 'ToolServerDetails', 'ToolServerPatch'], {
+    base_url: 'Base URL of the tool server.',
+  }),
+  ...ofEach(['ToolServer', 'ToolServerDetails', 'RegisteredToolServer'], {
+    state: '`paused`: nothing is sent to it, and its calls wait.',
+  }),
+  ...ofEach(['TenantQuotas', 'TenantQuotaChanges'], {
+    tokens_per_day_max: 'Tokens per day (UTC). Kept, and not in force in this version.',
+  }),
+  ...ofEach(['NewSchedule', 'Schedule'], { message: 'Text that is sent.' }),
+  ...ofEach(['NewSource', 'Source', 'MadeSource'], {
+    kind: 'How deliveries are signed, and where they have their ids.',
+    secret: 'Name of the secret that deliveries are signed with; it needs no origins.',
+    agent: 'Name of the agent whose threads are opened.',
+    key: 'What names the thread: a JSON Pointer into the body, or `header:NAME`.',
+    message: 'What the agent reads: text with `{{/pointer}}`, 64 KiB at most when it is rendered.',
+  }),
+  ...ofEach(['NewWebhook', 'WebhookPatch', 'Webhook', 'MadeWebhook'], {
+    filter: 'Which threads it is told of; null: all.',
+  }),
   'WebhookFilter.agents': 'Names of agents.',
-  'WebhookDelivery.attempts.ms': 'How long the POST took, in milliseconds.',
   'MadeSource.url': 'Where its sender POSTs deliveries. A secret.',
-  ...Object.fromEntries(
-    ['NewTenantSchedule', 'TenantSchedule'].flatMap((schema): [string, string][] => [
-      [`${schema}.agent`, 'Name of the agent whose threads are opened.'],
-      [`${schema}.external_id`, 'The thread that is woken; null: each time opens one.'],
-      [`${schema}.message`, 'Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`.'],
-    ]),
-  ),
+  ...ofEach(['NewTenantSchedule', 'TenantSchedule'], {
+    agent: 'Name of the agent whose threads are opened.',
+    external_id: 'The thread that is woken; null: each time opens one.',
+    message: 'Text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`.',
+  }),
   'TenantSchedule.last_fired_at': 'When it has led to a message last; null for never.',
   'TenantSchedule.last_scheduled_for': 'The time that this message was for.',
   'TenantSchedule.fired': 'Times that have led to a message.',
@@ -192,7 +199,6 @@ export const words: Readonly<Record<string, string>> = {
   last_used_at: 'When it was used last, to a minute; null before that.',
   latency_ms: 'Milliseconds that it took.',
   letters: 'Reports and messages between threads that their receivers have not decided.',
-  left_out: 'What lies in the data directory and is not part of it.',
   limit: 'How many items a page has at most.',
   limits: 'Numbers that bound what the agent may do.',
   links: 'Spans that had a part in it.',
@@ -200,8 +206,6 @@ export const words: Readonly<Record<string, string>> = {
   message: 'A message.',
   'NewThread.message': 'A first message, as for `POST …/messages`.',
   'TurnAnswer.message': 'The answer of the turn.',
-  'NewSchedule.message': 'Text that is sent.',
-  'Schedule.message': 'Text that is sent.',
   message_id: 'Id of the message.',
   metadata: 'Labels of your own: at most 50, names of 100 and values of 1000 characters.',
   missed: 'What happens to times that were missed: nothing (`skip`), or one late message (`once`).',
@@ -257,9 +261,6 @@ export const words: Readonly<Record<string, string>> = {
   policies: 'How the agent behaves.',
   position: 'Place in the log: 1 is the first event.',
   'ForkRequest.position': 'The last event that the new thread inherits.',
-  'ThreadSummary.position': 'Place of the last event.',
-  'Thread.position': 'Place of the last event.',
-  prefix: 'The beginning of the key’s text.',
   prev: 'Hash of the commit before.',
   preview: 'The beginning of the text.',
   problems: 'What is wrong, in sentences.',
@@ -267,7 +268,6 @@ export const words: Readonly<Record<string, string>> = {
   prompt: 'The question.',
   propagate_trace: 'Whether requests carry the trace: `same`, a `fresh` one, or `none`.',
   provider: 'Which provider’s protocol is spoken.',
-  providers: 'What can be asked here.',
   reason: 'Why.',
   reasoning: 'What the model said to itself.',
   reasoning_tokens: 'Output tokens of reasoning.',
@@ -290,9 +290,6 @@ export const words: Readonly<Record<string, string>> = {
   started_at: 'When it began.',
   'ReconcilePage.threads': 'How many threads were looked at.',
   state: 'Where it stands.',
-  'ToolServer.state': '`paused`: nothing is sent to it, and its calls wait.',
-  'ToolServerDetails.state': '`paused`: nothing is sent to it, and its calls wait.',
-  'RegisteredToolServer.state': '`paused`: nothing is sent to it, and its calls wait.',
   'ToolServerPatch.state': '`paused` sends nothing to it until it is `active` again; its calls wait.',
   dry_run: 'Whether the threads are counted alone.',
   'ThreadBatch.action': 'What each of them is asked: as by its own `interrupt` or `close`.',
@@ -351,7 +348,6 @@ export const words: Readonly<Record<string, string>> = {
   'Commit.version': 'Place of the last event before it.',
   view_type: 'What kind of view it is; a new one replaces the old.',
   waited_ms: 'Milliseconds of it in which the thread waited.',
-  waiting: 'What it waits for, in a sentence for people.',
   waiting_ms: 'Milliseconds with open calls only.',
   waiting_on: 'What it waits for.',
   'RegisteredToolServer.warnings': 'Why it cannot be used now; none when its manifest is good.',
@@ -378,8 +374,6 @@ export const words: Readonly<Record<string, string>> = {
   tool_servers_max: 'Registered tool servers. Kept, and not in force in this version.',
   streams_max: 'Open streams. Kept; in force is 1 000 per process.',
   stored_bytes_max: 'Stored bytes. Kept, and not in force in this version.',
-  'TenantQuotas.tokens_per_day_max': 'Tokens per day (UTC). Kept, and not in force in this version.',
-  'TenantQuotaChanges.tokens_per_day_max': 'Tokens per day (UTC). Kept, and not in force in this version.',
   cost_micros_per_day_max: 'Millionths of the currency per day (UTC). Kept, and not in force in this version.',
   completions_in_flight_max: 'Completions at once. Kept, and not in force in this version.',
   'AuditKeys.keys': 'Public keys, each with its `kid`.',
@@ -399,7 +393,6 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   DecisionOutcomes: 'What became of each decision, in their order.',
   Interruption: 'What is interrupted.',
   Message: 'A line of the conversation as people read it.',
-  NewApiKey: 'A key to be made.',
   NewThread: 'A thread to be opened; only `agent` is required.',
   NewToolServer: 'A tool server to be registered; only `name` and `base_url` are required.',
   ParkedDetails: 'A parked thread, and what waits for it.',
@@ -414,7 +407,6 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   Thread: 'A thread.',
   ThreadSummary: 'A thread as lists show it.',
   ThreadToken: 'A token for a browser or an end user.',
-  TokenRequest: 'A token to be made.',
   ToolCall: 'A call that the model asked for, and how far it is.',
   ToolHealth: 'How a tool server has been answering.',
   ToolServer: 'A registered tool server.',

@@ -9,19 +9,13 @@ import { readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '@dormouse/ports';
-import type { SessionApi } from '@dormouse/runtime';
 import { pathOf } from '../data-plane/call.ts';
-import type { Doorkeeper } from '../door/caller.ts';
-import { HttpProblem } from '../problems/problem.ts';
+import { nothingHere } from '../problems/problem.ts';
 import { consoleHeaders, plainPage, plainPageHeaders } from './page-headers.ts';
-import { type CookieSite, sessionCookie } from './session-cookie.ts';
+import { sessionCookie } from './session-cookie.ts';
+import type { SessionRouteDeps } from './session-routes.ts';
 
-export interface ConsoleDeps {
-  readonly doorkeeper: Doorkeeper;
-  readonly sessions: SessionApi;
-  readonly site: CookieSite;
-  readonly clock: Clock;
+export interface ConsoleDeps extends Pick<SessionRouteDeps, 'doorkeeper' | 'sessions' | 'site' | 'clock'> {
   /** The built files. Null where no console is served. */
   readonly consoleDir: string | null;
 }
@@ -83,8 +77,6 @@ function isClientRoute(path: string, { headers }: FastifyRequest): boolean {
   if (`${path}/`.startsWith(`/${hashedFolder}`) || /%(2f|5c|00)|\\|\/\.{1,2}(\/|$)/i.test(path)) return false;
   return !/\.(html?|[cm]?js|css|map|json|txt|xml|ico|png|jpe?g|gif|svg|webp|woff2?|webmanifest|wasm)$/i.test(path);
 }
-
-const nothingHere = (): HttpProblem => new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
 
 const sendPage = (reply: FastifyReply, status: number, page: string): FastifyReply =>
   reply.status(status).headers(plainPageHeaders).send(page);

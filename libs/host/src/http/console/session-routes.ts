@@ -9,6 +9,7 @@ import type { Clock } from '@dormouse/ports';
 import { apiJson, type Session, type SessionApi } from '@dormouse/runtime';
 import { sessionOperations } from '../../api/sessions.ts';
 import { readBody } from '../data-plane/body.ts';
+import { jsonType } from '../data-plane/reply.ts';
 import { noBody, noParameters } from '../data-plane/call.ts';
 import { bearerOf, type Doorkeeper } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
@@ -26,8 +27,7 @@ export interface SessionRouteDeps {
   readonly shownOrigins: readonly string[];
 }
 
-const jsonType = 'application/json; charset=utf-8';
-const { signIn, get, signOut, link } = sessionOperations;
+const { signIn, getSession, signOut, createSessionLink } = sessionOperations;
 
 export function registerSessionRoutes(server: FastifyInstance, deps: SessionRouteDeps): void {
   const { doorkeeper, sessions, site, clock, shownOrigins } = deps;
@@ -44,7 +44,7 @@ export function registerSessionRoutes(server: FastifyInstance, deps: SessionRout
       .send(shown(session, shownOrigins));
   });
 
-  server.get(get.path, async (request, reply) => {
+  server.get(getSession.path, async (request, reply) => {
     doorkeeper.admit(request.headers);
     noParameters(request);
     const secret = sessionSecretOf(request.headers);
@@ -65,7 +65,7 @@ export function registerSessionRoutes(server: FastifyInstance, deps: SessionRout
       .send();
   });
 
-  server.post(link.path, async (request, reply) => {
+  server.post(createSessionLink.path, async (request, reply) => {
     callerOf(request); // the head was judged
     noParameters(request);
     noBody(request);

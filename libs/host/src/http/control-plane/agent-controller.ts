@@ -4,26 +4,19 @@ import type { Agent, ModelConfig } from '@dormouse/ports';
 import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Headers, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
-import { agentOperations } from '../../api/agents.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { etagOfAgent, ifMatch } from './precondition.ts';
 import { noContent, type Reply, reply, tagged } from '../data-plane/reply.ts';
 import { INGRESS } from './tokens.ts';
 
-type Operations = typeof agentOperations;
-
 @Controller()
 export class AgentController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(agentOperations.create)
+  @Operate('createAgent')
   async create(
-    @OperationCall() { tenant, body }: Call<Operations['create']>,
+    @OperationCall() { tenant, body }: Call<'createAgent'>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     const { name, ...content } = apiCodec.toCode(body);
@@ -32,27 +25,27 @@ export class AgentController {
     return this.answer(created ? 201 : 200, agent);
   }
 
-  @Operate(agentOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listAgents')
+  async list(@OperationCall() { tenant, query }: Call<'listAgents'>): Promise<Reply> {
     const page = await this.ingress.agents.list(tenant, pageOf(query));
     const paused = await this.ingress.agents.paused(tenant);
     return reply(200, { data: page.data.map((agent) => shown(agent, paused)), nextCursor: page.nextCursor });
   }
 
-  @Operate(agentOperations.get)
-  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate('getAgent')
+  async get(@OperationCall() { tenant, params }: Call<'getAgent'>): Promise<Reply> {
     return this.answer(200, unwrap(await this.ingress.agents.get(tenant, params.name)));
   }
 
-  @Operate(agentOperations.version)
-  async version(@OperationCall() { tenant, params }: Call<Operations['version']>): Promise<Reply> {
+  @Operate('getAgentVersion')
+  async version(@OperationCall() { tenant, params }: Call<'getAgentVersion'>): Promise<Reply> {
     if (!/^[1-9]\d{0,8}$/.test(params.n)) throw new HttpProblem('NOT_FOUND', 'There is no such version.');
     return this.answer(200, unwrap(await this.ingress.agents.get(tenant, params.name, Number(params.n))));
   }
 
-  @Operate(agentOperations.patch)
+  @Operate('patchAgent')
   async patch(
-    @OperationCall() { tenant, params, body }: Call<Operations['patch']>,
+    @OperationCall() { tenant, params, body }: Call<'patchAgent'>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     const isPaused = body.state === 'paused';
@@ -60,9 +53,9 @@ export class AgentController {
     return this.answer(200, unwrap(await this.ingress.agents.setPaused(tenant, params.name, isPaused, holds)));
   }
 
-  @Operate(agentOperations.remove)
+  @Operate('deleteAgent')
   async remove(
-    @OperationCall() { tenant, params }: Call<Operations['remove']>,
+    @OperationCall() { tenant, params }: Call<'deleteAgent'>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     unwrap(await this.ingress.agents.remove(tenant, params.name, ifMatch(match, etagOfAgent)));

@@ -14,17 +14,12 @@ import type { Audited, Operation } from '../../api/operation.ts';
 import type { Caller } from '../door/caller.ts';
 import { type ApiRequest, idempotencyKeyOf, operationOf, paramsOf, pathOf } from '../data-plane/call.ts';
 import { unwrap } from '../problems/problem.ts';
-import type { Reply } from '../data-plane/reply.ts';
+import { jsonType, type Reply } from '../data-plane/reply.ts';
 
-const jsonType = 'application/json; charset=utf-8';
 const linesType = 'application/x-ndjson';
 
 export class AnswerInterceptor implements NestInterceptor {
-  private readonly ingress: Pick<Ingress, 'once' | 'audit'>;
-
-  constructor(ingress: Pick<Ingress, 'once' | 'audit'>) {
-    this.ingress = ingress;
-  }
+  constructor(private readonly ingress: Pick<Ingress, 'once' | 'audit'>) {}
 
   intercept(context: ExecutionContext, next: CallHandler<Reply>): Observable<unknown> {
     const http = context.switchToHttp();

@@ -1,42 +1,34 @@
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
-import { apiKeyOperations } from '../../api/api-keys.ts';
-import { pageOf } from '../../api/field.ts';
+import { msOf, pageOf } from '../../api/field.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { noContent, type Reply, reply } from '../data-plane/reply.ts';
 import { unwrap } from '../problems/problem.ts';
 import { INGRESS } from './tokens.ts';
 
-type Operations = typeof apiKeyOperations;
-
 @Controller()
 export class ApiKeyController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(apiKeyOperations.create)
-  async create(@OperationCall() { tenant, caller, body }: Call<Operations['create']>): Promise<Reply> {
-    const { name, scopes, agents, expires_at: expiresAt } = body;
-    const wanted = { name, scopes, agents, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
+  @Operate('createApiKey')
+  async create(@OperationCall() { tenant, caller, body }: Call<'createApiKey'>): Promise<Reply> {
+    const wanted = { ...apiCodec.toCode(body), expiresAt: msOf(body.expires_at) };
     return reply(201, unwrap(await this.ingress.keys.create(tenant, wanted, caller)));
   }
 
-  @Operate(apiKeyOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listApiKeys')
+  async list(@OperationCall() { tenant, query }: Call<'listApiKeys'>): Promise<Reply> {
     return reply(200, await this.ingress.keys.list(tenant, pageOf(query)));
   }
 
-  @Operate(apiKeyOperations.reroll)
-  async reroll(@OperationCall() { tenant, caller, params, body }: Call<Operations['reroll']>): Promise<Reply> {
+  @Operate('rerollApiKey')
+  async reroll(@OperationCall() { tenant, caller, params, body }: Call<'rerollApiKey'>): Promise<Reply> {
     const overlapMs = body.overlap_s * 1_000;
     return reply(201, unwrap(await this.ingress.keys.reroll(tenant, params.id, overlapMs, caller)));
   }
 
-  @Operate(apiKeyOperations.revoke)
-  async revoke(@OperationCall() { tenant, params }: Call<Operations['revoke']>): Promise<Reply> {
+  @Operate('revokeApiKey')
+  async revoke(@OperationCall() { tenant, params }: Call<'revokeApiKey'>): Promise<Reply> {
     unwrap(await this.ingress.keys.revoke(tenant, params.id));
     return noContent;
   }

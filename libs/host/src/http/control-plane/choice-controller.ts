@@ -1,6 +1,5 @@
 import type { Ingress, RequestOrigin } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
-import { choiceOperations } from '../../api/choices.ts';
 import { pageOf } from '../../api/field.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
@@ -9,8 +8,7 @@ import { problemOfRefusal, unwrap } from '../problems/problem.ts';
 import { credentialOf, givenAnswer } from './given-answer.ts';
 import { INGRESS } from './tokens.ts';
 
-type Operations = typeof choiceOperations;
-type Decision = Call<Operations['batch']>['body']['decisions'][number];
+type Decision = Call<'decideBatch'>['body']['decisions'][number];
 
 interface Outcome {
   readonly id: string;
@@ -20,45 +18,33 @@ interface Outcome {
 
 @Controller()
 export class ChoiceController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(choiceOperations.list)
-  async list(@OperationCall() { tenant, caller, query }: Call<Operations['list']>): Promise<Reply> {
-    const { agents } = caller;
-    const { status, kind, agent, thread, assignee } = query;
-    const filter = {
-      status,
-      ...(kind && { kind }),
-      ...(agent && { agent }),
-      ...(thread && { thread }),
-      ...(assignee && { assignee }),
-      ...(agents && { agents }),
-    };
+  @Operate('listInbox')
+  async list(@OperationCall() { tenant, caller, query }: Call<'listInbox'>): Promise<Reply> {
+    const { limit: _, cursor: __, ...wanted } = query;
+    const filter = { ...wanted, ...(caller.agents && { agents: caller.agents }) };
     return reply(200, await this.ingress.inbox.list(tenant, filter, pageOf(query)));
   }
 
-  @Operate(choiceOperations.answer)
+  @Operate('answerInboxChoice')
   async answer(
-    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<Operations['answer']>,
+    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<'answerInboxChoice'>,
   ): Promise<Reply> {
     const answer = givenAnswer(body, caller, bytes);
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
     return reply(202, unwrap(await this.ingress.inbox.answer(tenant, params.chc, answer, origin)));
   }
 
-  @Operate(choiceOperations.assign)
-  async assign(@OperationCall() { tenant, params, body, origin, caller }: Call<Operations['assign']>): Promise<Reply> {
+  @Operate('assignChoice')
+  async assign(@OperationCall() { tenant, params, body, origin, caller }: Call<'assignChoice'>): Promise<Reply> {
     await mayOpen(this.ingress, caller, unwrap(await this.ingress.inbox.threadOf(tenant, params.chc)));
     const assigned = { assignees: body.assignees, by: caller.name };
     return reply(200, unwrap(await this.ingress.inbox.assign(tenant, params.chc, assigned, origin)));
   }
 
-  @Operate(choiceOperations.batch)
-  async batch(@OperationCall() { body, origin, caller }: Call<Operations['batch']>): Promise<Reply> {
+  @Operate('decideBatch')
+  async batch(@OperationCall() { body, origin, caller }: Call<'decideBatch'>): Promise<Reply> {
     const entries = body.decisions.map((decision, place) => ({ ...decision, place }));
     const outcomes: Outcome[] = [];
     // Decisions about one choice are made in their order, those about others beside them.

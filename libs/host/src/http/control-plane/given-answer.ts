@@ -5,7 +5,7 @@ import type { Answer } from '@dormouse/thread';
 import type { z } from 'zod';
 import type { choiceAnswer } from '../../api/thread-details.ts';
 import type { Caller } from '../door/caller.ts';
-import { HttpProblem } from '../problems/problem.ts';
+import { invalidAt } from '../problems/problem.ts';
 
 type Body = z.output<typeof choiceAnswer>;
 
@@ -25,9 +25,7 @@ export const credentialOf = ({ only, by }: Pick<Caller, 'only' | 'by'>): string 
 function refuseInexact(bytes: Uint8Array): void {
   if (inexactNumberOf(new TextDecoder().decode(bytes), 'arguments') === null) return;
   const detail = 'has a number that cannot be passed on exactly; send it as a string if the tool takes one';
-  throw new HttpProblem('INVALID_BODY', 'The arguments cannot be sent.', {
-    errors: [{ pointer: '/arguments', detail }],
-  });
+  throw invalidAt('/arguments', detail, 'The arguments cannot be sent.');
 }
 
 /** Exactly one of the three is set. */

@@ -1,20 +1,15 @@
 import type { ModelCatalog } from '@dormouse/adapter-model';
 import { Controller, Inject } from '@nestjs/common';
-import { modelOperations } from '../../api/models.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { MODELS } from './tokens.ts';
 
 @Controller()
 export class ModelController {
-  private readonly models: ModelCatalog;
+  constructor(@Inject(MODELS) private readonly models: ModelCatalog) {}
 
-  constructor(@Inject(MODELS) models: ModelCatalog) {
-    this.models = models;
-  }
-
-  @Operate(modelOperations.list)
-  async list(@OperationCall() { tenant }: Call<(typeof modelOperations)['list']>): Promise<Reply> {
+  @Operate('listModels')
+  async list(@OperationCall() { tenant }: Call<'listModels'>): Promise<Reply> {
     return reply(200, { data: await this.models.list(tenant) });
   }
 }

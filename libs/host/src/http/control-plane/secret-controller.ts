@@ -1,24 +1,17 @@
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { name as nameSchema, pageOf } from '../../api/field.ts';
-import { secretOperations } from '../../api/secrets.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { noContent, type Reply, reply } from '../data-plane/reply.ts';
 import { INGRESS } from './tokens.ts';
 
-type Operations = typeof secretOperations;
-
 @Controller()
 export class SecretController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(secretOperations.put)
-  async put(@OperationCall() { tenant, params, body }: Call<Operations['put']>): Promise<Reply> {
+  @Operate('putSecret')
+  async put(@OperationCall() { tenant, params, body }: Call<'putSecret'>): Promise<Reply> {
     if (!nameSchema.safeParse(params.name).success)
       throw new HttpProblem('INVALID_BODY', 'This is no name for a secret.');
     const origins = body.origins?.map((origin) => new URL(origin).origin) ?? null;
@@ -26,14 +19,14 @@ export class SecretController {
     return noContent;
   }
 
-  @Operate(secretOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listSecrets')
+  async list(@OperationCall() { tenant, query }: Call<'listSecrets'>): Promise<Reply> {
     const { data, nextCursor } = await this.ingress.secrets.list(tenant, pageOf(query));
     return reply(200, { data: data.map(({ name, origins, createdAt }) => ({ name, origins, createdAt })), nextCursor });
   }
 
-  @Operate(secretOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate('deleteSecret')
+  async remove(@OperationCall() { tenant, params }: Call<'deleteSecret'>): Promise<Reply> {
     unwrap(await this.ingress.secrets.remove(tenant, params.name));
     return noContent;
   }

@@ -1,103 +1,82 @@
 import type { ThreadFilter, TenantId } from '@dormouse/ports';
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
-import { messageOperations } from '../../api/messages.ts';
-import { threadOperations } from '../../api/threads.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { itemsOf } from '../data-plane/message-route.ts';
 import { mayUseAgent } from '../door/caller.ts';
 import { unwrap } from '../problems/problem.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
+import { askThread } from './thread-request.ts';
 import { INGRESS } from './tokens.ts';
-
-type Operations = typeof threadOperations;
 
 @Controller()
 export class ThreadController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(threadOperations.open)
-  async open(@OperationCall() { tenant, caller, body, origin }: Call<Operations['open']>): Promise<Reply> {
+  @Operate('openThread')
+  async open(@OperationCall() { tenant, caller, body, origin }: Call<'openThread'>): Promise<Reply> {
     await mayUseAgent(this.ingress, caller, body.agent);
+    const { message, ...content } = body;
     const wanted = {
-      agent: body.agent,
-      agentVersion: body.agent_version,
-      userId: body.user_id ?? caller.userId ?? null,
-      title: body.title,
-      externalId: body.external_id,
-      ifExists: body.if_exists,
-      metadata: body.metadata,
-      message: body.message === null ? null : itemsOf(body.message),
+      ...apiCodec.toCode(content),
+      userId: content.user_id ?? caller.userId ?? null,
+      message: message === null ? null : itemsOf(message),
       reaches: caller.agents,
     };
     const { thread, created } = unwrap(await this.ingress.threads.open(tenant, wanted, origin));
     return reply(created ? 201 : 200, thread);
   }
 
-  @Operate(threadOperations.list)
-  async list(@OperationCall() { tenant, caller, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listThreads')
+  async list(@OperationCall() { tenant, caller, query }: Call<'listThreads'>): Promise<Reply> {
     const filter = { ...filterOf(query), ...(caller.agents && { agents: caller.agents }) };
     return reply(200, await this.ingress.threads.list(tenant, filter, pageOf(query)));
   }
 
-  @Operate(threadOperations.get)
-  async get(@OperationCall() { tenant, params, query }: Call<Operations['get']>): Promise<Reply> {
+  @Operate('getThread')
+  async get(@OperationCall() { tenant, params, query }: Call<'getThread'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.threads.get({ tenant, thread: params.id }, query.at)));
   }
 
-  @Operate(threadOperations.patch)
-  async patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
+  @Operate('patchThread')
+  async patch(@OperationCall() { tenant, params, body }: Call<'patchThread'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.threads.patch({ tenant, thread: params.id }, body)));
   }
 
-  @Operate(messageOperations.list)
-  async messages(@OperationCall() { tenant, params, query }: Call<typeof messageOperations.list>): Promise<Reply> {
+  @Operate('listMessages')
+  async messages(@OperationCall() { tenant, params, query }: Call<'listMessages'>): Promise<Reply> {
     const page = { ...pageOf(query), order: query.order };
     return reply(200, unwrap(await this.ingress.readable.list({ tenant, thread: params.id }, page)));
   }
 
-  @Operate(threadOperations.fork)
-  async fork(@OperationCall() { tenant, params, body, origin }: Call<Operations['fork']>): Promise<Reply> {
+  @Operate('forkThread')
+  async fork(@OperationCall() { tenant, params, body, origin }: Call<'forkThread'>): Promise<Reply> {
     const wanted = { position: body.position, askAgain: body.then === 'ask_again' };
     return reply(201, unwrap(await this.ingress.threads.fork({ tenant, thread: params.id }, wanted, origin)));
   }
 
-  @Operate(threadOperations.batch)
-  async batch(@OperationCall() { tenant, caller, body, origin }: Call<Operations['batch']>): Promise<Reply> {
-    const { action, dry_run: dryRun, cursor } = body;
-    const { user_id: userId, external_id: externalId, created_after: createdAfter, ...rest } = body.filter;
-    const { updated_after: updatedAfter, ...named } = rest;
-    const asked = { ...named, userId, externalId, createdAfter, updatedAfter };
-    const agent = await this.agentName(tenant, asked.agent);
-    const filter = { ...asked, ...(agent && { agent }), ...(caller.agents && { agents: caller.agents }) };
-    return reply(202, await this.ingress.batch(tenant, { action, filter, dryRun, cursor }, origin));
+  @Operate('batchThreads')
+  async batch(@OperationCall() { tenant, caller, body, origin }: Call<'batchThreads'>): Promise<Reply> {
+    const wanted = apiCodec.toCode(body);
+    const agent = await this.agentName(tenant, wanted.filter.agent);
+    const filter = { ...wanted.filter, ...(agent && { agent }), ...(caller.agents && { agents: caller.agents }) };
+    return reply(202, await this.ingress.batch(tenant, { ...wanted, filter }, origin));
   }
 
-  @Operate(threadOperations.interrupt)
-  async interrupt(@OperationCall() { tenant, params, body, origin }: Call<Operations['interrupt']>): Promise<Reply> {
-    const request = { ask: 'interrupt', includeHuman: body.include_human } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  @Operate('interruptThread')
+  interrupt(@OperationCall() call: Call<'interruptThread'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'interrupt', includeHuman: call.body.include_human });
   }
 
-  @Operate(threadOperations.retry)
-  async retry(@OperationCall() { tenant, params, origin }: Call<Operations['retry']>): Promise<Reply> {
-    return reply(
-      202,
-      unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'retry' }, origin)),
-    );
+  @Operate('retryThread')
+  retry(@OperationCall() call: Call<'retryThread'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'retry' });
   }
 
-  @Operate(threadOperations.close)
-  async close(@OperationCall() { tenant, params, origin }: Call<Operations['close']>): Promise<Reply> {
-    return reply(
-      202,
-      unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, { ask: 'close' }, origin)),
-    );
+  @Operate('closeThread')
+  close(@OperationCall() call: Call<'closeThread'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'close' });
   }
 
   /** Rows have the name; one that no agent has finds nothing by itself. */
@@ -108,22 +87,13 @@ export class ThreadController {
   }
 }
 
-function filterOf(query: Call<Operations['list']>['query']): ThreadFilter {
+function filterOf(query: Call<'listThreads'>['query']): ThreadFilter {
   const labels = Object.entries(query).flatMap(([field, value]) => {
     const label = /^metadata\[([^\]]+)\]$/.exec(field)?.[1];
     return label === undefined || typeof value !== 'string' ? [] : [[label, value] as const];
   });
-  const { status, agent, parent, user_id: userId, external_id: externalId, created_after: createdAfter } = query;
-  const { updated_after: updatedAfter, order } = query;
-  return {
-    status,
-    agent,
-    parent,
-    userId,
-    externalId,
-    createdAfter,
-    updatedAfter,
-    order,
-    ...(labels.length === 0 ? {} : { metadata: Object.fromEntries(labels) }),
-  };
+  const { user_id: userId, external_id: externalId, created_after: createdAfter, updated_after: updatedAfter } = query;
+  const { status, agent, parent, order } = query;
+  const filter = { status, agent, parent, userId, externalId, createdAfter, updatedAfter, order };
+  return labels.length === 0 ? filter : { ...filter, metadata: Object.fromEntries(labels) };
 }

@@ -2,57 +2,51 @@ import type { Clock } from '@dormouse/ports';
 import { type Ingress, nextTime } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
-import { threadDetailOperations } from '../../api/thread-details.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { viewText } from '../stream/event-stream.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
 import { noContent, type Reply, reply, replyAsIs, replyBytes, replyText } from '../data-plane/reply.ts';
 import { givenAnswer } from './given-answer.ts';
+import { askThread } from './thread-request.ts';
 import { CLOCK, INGRESS } from './tokens.ts';
-
-type Operations = typeof threadDetailOperations;
 
 @Controller()
 export class ThreadDetailController {
-  private readonly ingress: Ingress;
-  private readonly clock: Clock;
+  constructor(
+    @Inject(INGRESS) private readonly ingress: Ingress,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress, @Inject(CLOCK) clock: Clock) {
-    this.ingress = ingress;
-    this.clock = clock;
-  }
-
-  @Operate(threadDetailOperations.commits)
-  async commits(@OperationCall() { tenant, params, query }: Call<Operations['commits']>): Promise<Reply> {
+  @Operate('listCommits')
+  async commits(@OperationCall() { tenant, params, query }: Call<'listCommits'>): Promise<Reply> {
     const page = unwrap(await this.ingress.events.commits({ tenant, thread: params.id }, query.cursor, query.limit));
     return replyAsIs(200, { data: page.data, next_cursor: page.nextCursor }); // the hash covers these very fields
   }
 
-  @Operate(threadDetailOperations.toolCalls)
-  async toolCalls(@OperationCall() { tenant, params, query }: Call<Operations['toolCalls']>): Promise<Reply> {
+  @Operate('listToolCalls')
+  async toolCalls(@OperationCall() { tenant, params, query }: Call<'listToolCalls'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.toolCalls.list({ tenant, thread: params.id }, pageOf(query))));
   }
 
-  @Operate(threadDetailOperations.lineage)
-  async lineage(@OperationCall() { tenant, params, query }: Call<Operations['lineage']>): Promise<Reply> {
+  @Operate('listTurns')
+  async lineage(@OperationCall() { tenant, params, query }: Call<'listTurns'>): Promise<Reply> {
     const { after, limit, turn = null } = query;
     return reply(200, unwrap(await this.ingress.turns.list({ tenant, thread: params.id }, { after, limit, turn })));
   }
 
-  @Operate(threadDetailOperations.cancelCall)
-  async cancelCall(@OperationCall() { tenant, params, origin }: Call<Operations['cancelCall']>): Promise<Reply> {
-    const request = { ask: 'cancel_call', toolCallId: params.call } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  @Operate('cancelToolCall')
+  cancelCall(@OperationCall() call: Call<'cancelToolCall'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'cancel_call', toolCallId: call.params.call });
   }
 
-  @Operate(threadDetailOperations.choices)
-  async choices(@OperationCall() { tenant, params, query }: Call<Operations['choices']>): Promise<Reply> {
+  @Operate('listChoices')
+  async choices(@OperationCall() { tenant, params, query }: Call<'listChoices'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.choices.list({ tenant, thread: params.id }, pageOf(query))));
   }
 
-  @Operate(threadDetailOperations.answerChoice)
+  @Operate('answerChoice')
   async answerChoice(
-    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<Operations['answerChoice']>,
+    @OperationCall() { tenant, params, body, origin, caller, bytes }: Call<'answerChoice'>,
   ): Promise<Reply> {
     const answer = givenAnswer(body, caller, bytes);
     return reply(
@@ -61,67 +55,58 @@ export class ThreadDetailController {
     );
   }
 
-  @Operate(threadDetailOperations.subscriptions)
-  async subscriptions(@OperationCall() { tenant, params, query }: Call<Operations['subscriptions']>): Promise<Reply> {
+  @Operate('listSubscriptions')
+  async subscriptions(@OperationCall() { tenant, params, query }: Call<'listSubscriptions'>): Promise<Reply> {
     const key = { tenant, thread: params.id };
     return reply(200, unwrap(await this.ingress.parts.subscriptions(key, pageOf(query))));
   }
 
-  @Operate(threadDetailOperations.cancelSubscription)
-  async cancelSubscription(
-    @OperationCall() { tenant, params, origin }: Call<Operations['cancelSubscription']>,
-  ): Promise<Reply> {
-    const request = { ask: 'cancel_subscription', toolCallId: params.call } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  @Operate('cancelSubscription')
+  cancelSubscription(@OperationCall() call: Call<'cancelSubscription'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'cancel_subscription', toolCallId: call.params.call });
   }
 
-  @Operate(threadDetailOperations.views)
-  async views(@OperationCall() { tenant, params, query }: Call<Operations['views']>): Promise<Reply> {
+  @Operate('listViews')
+  async views(@OperationCall() { tenant, params, query }: Call<'listViews'>): Promise<Reply> {
     const views = unwrap(await this.ingress.parts.views({ tenant, thread: params.id }, pageOf(query)));
     const next = JSON.stringify(views.nextCursor);
     return replyText(200, `{"data":[${views.data.map(viewText).join(',')}],"next_cursor":${next}}`);
   }
 
-  @Operate(threadDetailOperations.children)
-  async children(@OperationCall() { tenant, params, query }: Call<Operations['children']>): Promise<Reply> {
+  @Operate('listChildren')
+  async children(@OperationCall() { tenant, params, query }: Call<'listChildren'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.parts.children({ tenant, thread: params.id }, pageOf(query))));
   }
 
-  @Operate(threadDetailOperations.refreshToolsets)
-  async refreshToolsets(
-    @OperationCall() { tenant, params, origin }: Call<Operations['refreshToolsets']>,
-  ): Promise<Reply> {
-    const request = { ask: 'refresh_toolsets' } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  @Operate('refreshToolsets')
+  refreshToolsets(@OperationCall() call: Call<'refreshToolsets'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'refresh_toolsets' });
   }
 
-  @Operate(threadDetailOperations.import)
-  async import(@OperationCall() { tenant, body }: Call<Operations['import']>): Promise<Reply> {
+  @Operate('importThread')
+  async import(@OperationCall() { tenant, body }: Call<'importThread'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.imports.take(tenant, body)));
   }
 
-  @Operate(threadDetailOperations.importBlob)
-  async importBlob(@OperationCall() { tenant, body }: Call<Operations['importBlob']>): Promise<Reply> {
+  @Operate('importBlob')
+  async importBlob(@OperationCall() { tenant, body }: Call<'importBlob'>): Promise<Reply> {
     const { sha256, media_type: mediaType, data } = body;
     unwrap(await this.ingress.imports.takeBlob(tenant, { sha256, mediaType, bytes: Buffer.from(data, 'base64') }));
     return noContent;
   }
 
-  @Operate(threadDetailOperations.migrate)
-  async migrate(@OperationCall() { tenant, params, body, origin }: Call<Operations['migrate']>): Promise<Reply> {
-    const request = { ask: 'migration', toolServers: body.tool_servers } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  @Operate('migrateThread')
+  migrate(@OperationCall() call: Call<'migrateThread'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'migration', toolServers: call.body.tool_servers });
   }
 
-  @Operate(threadDetailOperations.schedules)
-  async schedules(@OperationCall() { tenant, params, query }: Call<Operations['schedules']>): Promise<Reply> {
+  @Operate('listSchedules')
+  async schedules(@OperationCall() { tenant, params, query }: Call<'listSchedules'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.parts.schedules({ tenant, thread: params.id }, pageOf(query))));
   }
 
-  @Operate(threadDetailOperations.addSchedule)
-  async addSchedule(
-    @OperationCall() { tenant, params, body, origin }: Call<Operations['addSchedule']>,
-  ): Promise<Reply> {
+  @Operate('addSchedule')
+  async addSchedule(@OperationCall() { tenant, params, body, origin }: Call<'addSchedule'>): Promise<Reply> {
     const { cron, time_zone: timeZone, message, missed } = body;
     const hasZone = isTimeZone(timeZone);
     const comes = nextTime(cron, hasZone ? timeZone : 'UTC', this.clock.now()) !== null;
@@ -137,16 +122,13 @@ export class ThreadDetailController {
     return reply(202, unwrap(await this.ingress.parts.schedule(key, { cron, timeZone, message, missed }, origin)));
   }
 
-  @Operate(threadDetailOperations.removeSchedule)
-  async removeSchedule(
-    @OperationCall() { tenant, params, origin }: Call<Operations['removeSchedule']>,
-  ): Promise<Reply> {
-    const request = { ask: 'unschedule', scheduleId: params.schedule } as const;
-    return reply(202, unwrap(await this.ingress.requests.post({ tenant, thread: params.id }, request, origin)));
+  @Operate('removeSchedule')
+  removeSchedule(@OperationCall() call: Call<'removeSchedule'>): Promise<Reply> {
+    return askThread(this.ingress, call, { ask: 'unschedule', scheduleId: call.params.schedule });
   }
 
-  @Operate(threadDetailOperations.blob)
-  async blob(@OperationCall() { tenant, params }: Call<Operations['blob']>): Promise<Reply> {
+  @Operate('getBlob')
+  async blob(@OperationCall() { tenant, params }: Call<'getBlob'>): Promise<Reply> {
     if (!/^[0-9a-f]{64}$/.test(params.sha256)) throw new HttpProblem('NOT_FOUND', 'There is no such blob.');
     const { bytes, mediaType } = unwrap(await this.ingress.blob({ tenant, thread: params.id }, params.sha256));
     return replyBytes(bytes, mediaType);

@@ -2,84 +2,77 @@ import type { ToolServer, TenantId } from '@dormouse/ports';
 import { apiCodec, type Ingress, type ToolServerPatch } from '@dormouse/runtime';
 import { Controller, Headers, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
-import { toolServerOperations } from '../../api/tool-servers.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { unwrap } from '../problems/problem.ts';
 import { etagOfServer, ifMatch } from './precondition.ts';
 import { noContent, type Reply, reply, replyAsIs, tagged } from '../data-plane/reply.ts';
 import { INGRESS } from './tokens.ts';
 
-type Operations = typeof toolServerOperations;
-
 @Controller()
 export class ToolServerController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(toolServerOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate('createToolServer')
+  async create(@OperationCall() { tenant, body }: Call<'createToolServer'>): Promise<Reply> {
     const { server, created, warnings } = unwrap(await this.ingress.toolServers.create(tenant, apiCodec.toCode(body)));
     return tagged(reply(created ? 201 : 200, { ...shown(server), warnings }), etagOfServer(server));
   }
 
-  @Operate(toolServerOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listToolServers')
+  async list(@OperationCall() { tenant, query }: Call<'listToolServers'>): Promise<Reply> {
     const page = await this.ingress.toolServers.list(tenant, pageOf(query));
     return reply(200, { data: page.data.map(shown), nextCursor: page.nextCursor });
   }
 
-  @Operate(toolServerOperations.get)
-  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate('getToolServer')
+  async get(@OperationCall() { tenant, params }: Call<'getToolServer'>): Promise<Reply> {
     const server = unwrap(await this.ingress.toolServers.get(tenant, params.name));
     const health = await this.ingress.toolServers.health(server);
     return tagged(reply(200, { ...shown(server), health }), etagOfServer(server));
   }
 
-  @Operate(toolServerOperations.patch)
+  @Operate('patchToolServer')
   patch(
-    @OperationCall() { tenant, params, body }: Call<Operations['patch']>,
+    @OperationCall() { tenant, params, body }: Call<'patchToolServer'>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     const { state, ...patch } = apiCodec.toCode(body);
     return this.change(tenant, params.name, { ...patch, ...(state && { paused: state === 'paused' }) }, match);
   }
 
-  @Operate(toolServerOperations.remove)
+  @Operate('deleteToolServer')
   async remove(
-    @OperationCall() { tenant, params }: Call<Operations['remove']>,
+    @OperationCall() { tenant, params }: Call<'deleteToolServer'>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     unwrap(await this.ingress.toolServers.remove(tenant, params.name, ifMatch(match, etagOfServer)));
     return noContent;
   }
 
-  @Operate(toolServerOperations.probe)
-  async probe(@OperationCall() { tenant, params, query }: Call<Operations['probe']>): Promise<Reply> {
+  @Operate('probeToolServer')
+  async probe(@OperationCall() { tenant, params, query }: Call<'probeToolServer'>): Promise<Reply> {
     const server = unwrap(await this.ingress.toolServers.get(tenant, params.name));
     const { latencyMs, ...report } = await this.ingress.probe(server, { credential: query.credential === 'check' });
     return replyAsIs(200, { ...report, latency_ms: latencyMs }); // the manifest is shown as its server wrote it
   }
 
-  @Operate(toolServerOperations.try)
-  async try(@OperationCall() { tenant, params, body }: Call<Operations['try']>): Promise<Reply> {
+  @Operate('tryTool')
+  async try(@OperationCall() { tenant, params, body }: Call<'tryTool'>): Promise<Reply> {
     const server = unwrap(await this.ingress.toolServers.get(tenant, params.name));
     return reply(200, unwrap(await this.ingress.tryTool(server, body)));
   }
 
-  @Operate(toolServerOperations.pause)
+  @Operate('pauseToolServer')
   pause(
-    @OperationCall() { tenant, params }: Call<Operations['pause']>,
+    @OperationCall() { tenant, params }: Call<'pauseToolServer'>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     return this.change(tenant, params.name, { paused: true }, match);
   }
 
-  @Operate(toolServerOperations.resume)
+  @Operate('resumeToolServer')
   resume(
-    @OperationCall() { tenant, params }: Call<Operations['resume']>,
+    @OperationCall() { tenant, params }: Call<'resumeToolServer'>,
     @Headers('if-match') match?: string,
   ): Promise<Reply> {
     return this.change(tenant, params.name, { paused: false }, match);

@@ -2,7 +2,6 @@ import type { UsageTotals } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
-import { usageOperations } from '../../api/usage.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { unwrap } from '../problems/problem.ts';
@@ -10,14 +9,10 @@ import { INGRESS } from './tokens.ts';
 
 @Controller()
 export class UsageController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(usageOperations.read)
-  async read(@OperationCall() { tenant, query }: Call<(typeof usageOperations)['read']>): Promise<Reply> {
+  @Operate('getUsage')
+  async read(@OperationCall() { tenant, query }: Call<'getUsage'>): Promise<Reply> {
     const { from, to, group_by: groupBy } = query;
     const report = unwrap(await this.ingress.usage.read(tenant, { from, to, groupBy }, pageOf(query)));
     return reply(200, { ...report, data: report.data.map(whole), total: whole(report.total) });

@@ -14,6 +14,8 @@ export const bodyBytesMax = 8 * 1024 * 1024;
 /** A value from a body of the full size is exported with a few fields around it, and imported in that form. */
 export const importedBlobBytesMax = bodyBytesMax + 4_096;
 
+export const unusable = 'The body cannot be used as it is; see errors.';
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const readBody = <Schema extends z.ZodType>(
@@ -31,7 +33,7 @@ export function* readingBody<Schema extends z.ZodType>(
   const empty = !(bytes instanceof Uint8Array) || bytes.length === 0;
   if (empty && !optional) throw new HttpProblem('INVALID_JSON', 'The request needs a JSON body.');
   const value = empty ? {} : yield* parsingJson(bytes);
-  return checked(schema, value, 'The body cannot be used as it is; see errors.');
+  return checked(schema, value, unusable);
 }
 
 function* parsingJson(bytes: Uint8Array): Steps<unknown> {

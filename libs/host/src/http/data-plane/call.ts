@@ -13,6 +13,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Operation } from '../../api/operation.ts';
+import { operations } from '../../api/operations.ts';
 import { checked, readBody } from './body.ts';
 import type { Caller } from '../door/caller.ts';
 import { HttpProblem } from '../problems/problem.ts';
@@ -20,18 +21,22 @@ import { patternOf } from '../server/route-name.ts';
 
 export const operationMetadata = 'dormouse:operation';
 
-type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type Parsed<Described, Part extends 'query' | 'body'> =
+  Described extends Readonly<Record<Part, infer Schema extends z.ZodType>> ? z.output<Schema> : undefined;
 
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>
   : never;
 
-export interface Call<Described extends Operation = Operation> {
+type OperationName = keyof typeof operations;
+type Described<Name extends OperationName> = (typeof operations)[Name];
+
+export interface Call<Name extends OperationName = OperationName> {
   readonly tenant: TenantId;
   readonly caller: Caller;
-  readonly params: Readonly<Record<ParameterOf<Described['path']>, string>>;
-  readonly query: Parsed<Described['query']>;
-  readonly body: Parsed<Described['body']>;
+  readonly params: Readonly<Record<ParameterOf<Described<Name>['path']>, string>>;
+  readonly query: Parsed<Described<Name>, 'query'>;
+  readonly body: Parsed<Described<Name>, 'body'>;
   readonly origin: RequestOrigin;
   /** The body as it came, where there is one. */
   readonly bytes: unknown;
@@ -45,7 +50,8 @@ export interface Attended {
 export type ApiRequest = FastifyRequest & Attended;
 
 /** Binds a handler to an operation: its route, its access, its schemas. */
-export function Operate(operation: Operation): MethodDecorator {
+export function Operate(name: OperationName): MethodDecorator {
+  const operation = operations[name];
   return applyDecorators(
     SetMetadata(operationMetadata, operation),
     RequestMapping({ method: RequestMethod[operation.method], path: patternOf(operation.path) }),

@@ -12,7 +12,7 @@ import type { CallbackAnswer, CallbackGateway } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { BodyRoom } from '../server/arrivals.ts';
 import { retryAfterS, toProblem } from '../problems/problem.ts';
-import { receiveBytes } from './request-bytes.ts';
+import { leaveBodies, receiveBytes } from './request-bytes.ts';
 import { patternOf } from '../server/route-name.ts';
 
 type AnswerHeaders = Readonly<Record<string, string>>;
@@ -24,8 +24,7 @@ interface Answer {
 }
 
 export function registerCallbackRoute(server: FastifyInstance, gateway: CallbackGateway, room: BodyRoom): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null)); // (C2)
+  leaveBodies(server); // (C2)
   server.post<{ Params: { token: string } }>(patternOf('/callback/{token}'), async ({ params, raw }, reply) =>
     give(reply, written(await judge(gateway, params.token, raw, room))),
   );

@@ -16,7 +16,7 @@ import { readingBody } from './body.ts';
 import { idempotencyKeyOf, noParameters, originOf, pathOf, type PlainRequest } from './call.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { unwrap } from '../problems/problem.ts';
-import { type Reply, reply as jsonReply } from './reply.ts';
+import { jsonType, type Reply, reply as jsonReply } from './reply.ts';
 import { preferredWaitMs } from './prefer.ts';
 import { patternOf } from '../server/route-name.ts';
 
@@ -26,11 +26,10 @@ export interface MessageRouteDeps {
   readonly stopping: AbortSignal;
 }
 
-const jsonType = 'application/json; charset=utf-8';
-const { body: bodySchema } = messageOperations.post;
+const { body: bodySchema } = messageOperations.postMessage;
 
 export function registerMessageRoute(server: FastifyInstance, deps: MessageRouteDeps): void {
-  server.post<{ Params: { id: string } }>(patternOf(messageOperations.post.path), async (request, reply) => {
+  server.post<{ Params: { id: string } }>(patternOf(messageOperations.postMessage.path), async (request, reply) => {
     const { tenant, credential } = callerOf(request);
     noParameters(request);
     const origin = originOf(tenant, request);

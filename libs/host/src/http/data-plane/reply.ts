@@ -1,6 +1,8 @@
 // The result of a handler: a status and a value, bytes, or lines. Written to the wire in one place.
 import { apiJson } from '@dormouse/runtime';
 
+export const jsonType = 'application/json; charset=utf-8';
+
 export interface Reply {
   readonly status: number;
   /** Already in the API's JSON; null for no body. */

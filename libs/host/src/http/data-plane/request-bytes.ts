@@ -9,9 +9,10 @@
 //   B4. The bytes of an incomplete body are counted in the room that all of them share; a body that the room drops
 //       fails, and the rest of it is discarded.
 //   B5. Megabytes are joined step by step, alternating with all other long work: twenty bodies that end at once block
-//       the event loop for no longer than one. loop up for no longer than one.
+//       the event loop for no longer than one.
 import type { Steps } from '@dormouse/json';
 import { atEndOfTick } from '@dormouse/collections';
+import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { inTurnsIf } from '@dormouse/runtime';
 import type { BodyRoom } from '../server/arrivals.ts';
@@ -27,6 +28,12 @@ const discardedBytesMax = 64 * 1024 * 1024;
 /** Bytes of a step. (B5) */
 const joinedAtOnceBytesMax = 262_144;
 const none = Buffer.alloc(0);
+
+/** Bodies are left to the routes, whatever their media type: a credential is judged before they are read. */
+export function leaveBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', (_request, _payload, done) => done(null));
+}
 
 /** Whether the head says that the body is longer. */
 export const saysMoreThan = (bytesMax: number, { headers }: Pick<IncomingMessage, 'headers'>): boolean =>

@@ -73,9 +73,11 @@ export interface Doorkeeper {
 export type DoorIngress = Pick<Ingress, 'keys' | 'tokens' | 'sessions' | 'tenantRecords' | 'agentOf' | 'audit'>;
 
 export interface DoorSettings {
+  /** Host names of this server, besides loopback. */
   readonly hosts: ReadonlySet<string>;
+  /** The request rate allowed to a tenant. */
   readonly gate: RateGate;
-  /** Default: none. */
+  /** Origins of pages elsewhere. Default: none. */
   readonly origins?: TenantOrigins;
   /** Null: no tenants are managed here. Default: null. */
   readonly platformKey?: string | null;
@@ -273,12 +275,8 @@ export const isFromHere = (headers: IncomingHttpHeaders): boolean =>
   loopback.includes(hostName(headers.host)) && !passedOnBy.some((name) => headers[name] !== undefined);
 
 const passedOnBy: readonly string[] = [
-  'forwarded',
-  'via',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'x-real-ip',
+  ...['forwarded', 'via', 'x-real-ip'],
+  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'],
 ];
 
 const unknownCredential = (): HttpProblem =>
@@ -288,15 +286,8 @@ const unknownCredential = (): HttpProblem =>
 function keyCaller(key: ApiKey | null): KnownCaller {
   if (key === null) throw unknownCredential();
   const { id, tenant, name, scopes, agents = null, keySha256 } = key;
-  return {
-    tenant,
-    name,
-    actor: id,
-    scopes,
-    only: null,
-    agents,
-    credential: { tenant, grant: null, keys: [keySha256] },
-  };
+  const credential = { tenant, grant: null, keys: [keySha256] };
+  return { tenant, name, actor: id, scopes, only: null, agents, credential };
 }
 
 /** @throws HttpProblem UNAUTHENTICATED */

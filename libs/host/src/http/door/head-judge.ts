@@ -8,10 +8,8 @@
 //   J3. What a thread token may do is done at routes of `/v1/threads/{id}`: there `id` is the thread. Elsewhere the
 //       handler finds the thread, and asks. (caller K6) `/v1/parked/{thread}` names one too.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { allOperations } from '../../api/operations.ts';
+import { allOperations, operations } from '../../api/operations.ts';
 import type { Access, Operation, PlatformAccess } from '../../api/operation.ts';
-import { sessionOperations } from '../../api/sessions.ts';
-import { threadDetailOperations } from '../../api/thread-details.ts';
 import { bodyBytesMax, importedBlobBytesMax } from '../data-plane/body.ts';
 import { type ApiRequest, paramsOf } from '../data-plane/call.ts';
 import { type Caller, type Doorkeeper, enter } from './caller.ts';
@@ -26,8 +24,8 @@ const isGuarded = (operation: Operation): operation is Guarded => operation.acce
 const judged = new Map<string, Guarded>(
   allOperations
     .filter(isGuarded)
-    .filter((each) => each.id !== threadDetailOperations.events.id)
-    .map((each) => [`${each.method} ${each.path}`, each]),
+    .filter((each) => each.id !== operations.listEvents.id)
+    .map((each) => [each.route, each]),
 );
 
 /** Resolves when the request may go on. @throws HttpProblem */
@@ -54,8 +52,8 @@ export function callerOf({ caller }: ApiRequest): Caller {
 
 /** Routes whose bodies have a limit of their own: a key is to be signed in with, and comes before any is known. */
 const bodyLimits: ReadonlyMap<string, number> = new Map([
-  [threadDetailOperations.importBlob.path, importedBlobBytesMax],
-  [sessionOperations.signIn.path, 4_096],
+  [operations.importBlob.path, importedBlobBytesMax],
+  [operations.signIn.path, 4_096],
 ]);
 
 export const bodyBytesMaxOf = (request: FastifyRequest): number =>

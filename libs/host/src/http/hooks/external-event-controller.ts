@@ -1,23 +1,16 @@
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
-import { externalEventOperations } from '../../api/hooks/external-events.ts';
 import { INGRESS } from '../control-plane/tokens.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { type Reply, reply } from '../data-plane/reply.ts';
 import { unwrap } from '../problems/problem.ts';
 
-type Operations = typeof externalEventOperations;
-
 @Controller()
 export class ExternalEventController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(externalEventOperations.post)
-  async post(@OperationCall() { tenant, params, body, origin }: Call<Operations['post']>): Promise<Reply> {
+  @Operate('postEvent')
+  async post(@OperationCall() { tenant, params, body, origin }: Call<'postEvent'>): Promise<Reply> {
     const event = { ...body, id: body.id ?? null };
     return reply(202, unwrap(await this.ingress.externalEvents.post({ tenant, thread: params.id }, event, origin)));
   }

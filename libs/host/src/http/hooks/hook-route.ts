@@ -9,7 +9,7 @@ import type { HookAnswer, Ingress } from '@dormouse/runtime';
 import type { FastifyInstance } from 'fastify';
 import { bodyBytesMax } from '../data-plane/body.ts';
 import { reply as jsonReply, type Reply } from '../data-plane/reply.ts';
-import { receiveBytes } from '../data-plane/request-bytes.ts';
+import { leaveBodies, receiveBytes } from '../data-plane/request-bytes.ts';
 import type { RateGate } from '../door/rate-gate.ts';
 import { bodyTooLarge, unwrap } from '../problems/problem.ts';
 import type { BodyRoom } from '../server/arrivals.ts';
@@ -29,8 +29,7 @@ interface HookPath {
 }
 
 export function registerHookRoute(server: FastifyInstance, deps: HookRouteDeps): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null)); // (W2)
+  leaveBodies(server); // (W2)
   server.post<{ Params: HookPath }>(patternOf(hookRoute), async ({ params, raw }, reply) => {
     const { status, json } = await take(deps, params, raw);
     return reply.status(status).header('content-type', 'application/json; charset=utf-8').send(json);

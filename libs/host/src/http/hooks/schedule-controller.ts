@@ -1,37 +1,29 @@
-import type { Ingress } from '@dormouse/runtime';
+import { apiCodec, type Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
-import { scheduleOperations } from '../../api/hooks/schedules.ts';
 import { INGRESS } from '../control-plane/tokens.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { noContent, type Reply, reply } from '../data-plane/reply.ts';
 import { unwrap } from '../problems/problem.ts';
 
-type Operations = typeof scheduleOperations;
-
 @Controller()
 export class ScheduleController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
+  @Operate('createSchedule')
+  async create(@OperationCall() { tenant, body }: Call<'createSchedule'>): Promise<Reply> {
+    const { schedule, created } = unwrap(await this.ingress.schedules.create(tenant, apiCodec.toCode(body)));
+    return reply(created ? 201 : 200, shown(schedule));
   }
 
-  @Operate(scheduleOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
-    const { time_zone: timeZone, external_id: externalId, ...same } = body;
-    const made = unwrap(await this.ingress.schedules.create(tenant, { ...same, timeZone, externalId }));
-    return reply(made.created ? 201 : 200, shown(made.schedule));
-  }
-
-  @Operate(scheduleOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listTenantSchedules')
+  async list(@OperationCall() { tenant, query }: Call<'listTenantSchedules'>): Promise<Reply> {
     const { data, nextCursor } = await this.ingress.schedules.list(tenant, pageOf(query));
     return reply(200, { data: data.map(shown), nextCursor });
   }
 
-  @Operate(scheduleOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate('deleteSchedule')
+  async remove(@OperationCall() { tenant, params }: Call<'deleteSchedule'>): Promise<Reply> {
     unwrap(await this.ingress.schedules.remove(tenant, params.name));
     return noContent;
   }

@@ -1,35 +1,28 @@
 import type { Ingress } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../api/field.ts';
-import { sourceOperations } from '../../api/hooks/sources.ts';
 import { INGRESS } from '../control-plane/tokens.ts';
 import { type Call, Operate, OperationCall } from '../data-plane/call.ts';
 import { noContent, type Reply, reply } from '../data-plane/reply.ts';
 import { unwrap } from '../problems/problem.ts';
 
-type Operations = typeof sourceOperations;
-
 @Controller()
 export class SourceController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(sourceOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate('createSource')
+  async create(@OperationCall() { tenant, body }: Call<'createSource'>): Promise<Reply> {
     const { source, created } = unwrap(await this.ingress.sources.create(tenant, body));
     return reply(created ? 201 : 200, source);
   }
 
-  @Operate(sourceOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listSources')
+  async list(@OperationCall() { tenant, query }: Call<'listSources'>): Promise<Reply> {
     return reply(200, await this.ingress.sources.list(tenant, pageOf(query)));
   }
 
-  @Operate(sourceOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate('deleteSource')
+  async remove(@OperationCall() { tenant, params }: Call<'deleteSource'>): Promise<Reply> {
     unwrap(await this.ingress.sources.remove(tenant, params.name));
     return noContent;
   }

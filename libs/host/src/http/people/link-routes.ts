@@ -11,7 +11,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AnswerLinkApi, Ingress, LinkGiven } from '@dormouse/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { documentHeaders } from '../console/page-headers.ts';
-import { receiveBytes } from '../data-plane/request-bytes.ts';
+import { leaveBodies, receiveBytes } from '../data-plane/request-bytes.ts';
 import type { Doorkeeper } from '../door/caller.ts';
 import type { RateGate } from '../door/rate-gate.ts';
 import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
@@ -49,8 +49,7 @@ const pageHeaders: Readonly<Record<string, string>> = {
 
 export function registerLinkRoutes(server: FastifyInstance, deps: LinkRouteDeps): void {
   const links: AnswerLinkApi = deps.ingress.answerLinks;
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', (_request, _payload, done) => done(null)); // (A3)
+  leaveBodies(server); // (A3)
 
   server.get<{ Params: { token: string } }>(patternOf(`${answerPath}{token}`), async (request, reply) => {
     await enter(deps, request);

@@ -6,11 +6,7 @@ import { problemAnswer, type ProblemRequest } from './problem.ts';
 
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  private readonly logger: Logger;
-
-  constructor(logger: Logger) {
-    this.logger = logger;
-  }
+  constructor(private readonly logger: Logger) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();

@@ -49,6 +49,12 @@ export function unwrap<T>(answer: Answered<T>): T {
   throw problemOfRefusal(answer.refusal);
 }
 
+export const nothingHere = (): HttpProblem => new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
+
+/** What is wrong at one place of the body, in one sentence. */
+export const invalidAt = (pointer: string, detail: string, summary = detail, cause?: unknown): HttpProblem =>
+  new HttpProblem('INVALID_BODY', summary, { errors: [{ pointer, detail }], cause });
+
 export function problemOfRefusal({ code, detail, errors, settled, retryAfterMs }: Refusal): HttpProblem {
   return new HttpProblem(code, detail, { errors, settled, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 }
@@ -75,8 +81,7 @@ function fromFramework(thrown: unknown): HttpProblem | null {
   if (answered === 413) return bodyTooLarge();
   if (answered === 415) return new HttpProblem('UNSUPPORTED_MEDIA_TYPE', 'Send application/json.');
   if (answered === 405) return new HttpProblem('METHOD_NOT_ALLOWED', 'This path takes another method.');
-  if (answered === 404 || answered === 414 || code === 'FST_ERR_BAD_URL')
-    return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
+  if (answered === 404 || answered === 414 || code === 'FST_ERR_BAD_URL') return nothingHere();
   if (typeof answered === 'number' && answered >= 400 && answered < 500)
     return new HttpProblem('INVALID_BODY', 'The request cannot be read.');
   return null;

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { allOperations } from '../../api/operations.ts';
 import { pathOf } from '../data-plane/call.ts';
-import { HttpProblem } from './problem.ts';
+import { HttpProblem, nothingHere } from './problem.ts';
 
 /** Pages that are no operations. */
 const pages: readonly string[] = [
@@ -56,8 +56,7 @@ export function allowedAt(path: string): readonly string[] {
 /** 405 or 404 for this request. */
 export function noRoute(method: string, url: string): HttpProblem {
   const allowed = allowedAt(pathOf(url));
-  if (allowed.length === 0 || allowed.includes(method))
-    return new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
+  if (allowed.length === 0 || allowed.includes(method)) return nothingHere();
   const allow = allowed.join(', ');
   return new HttpProblem('METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { headers: { allow } });
 }

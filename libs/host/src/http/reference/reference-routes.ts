@@ -4,7 +4,7 @@ import { openApiDocument } from '../../api/openapi.ts';
 import { documentHeaders } from '../console/page-headers.ts';
 import { pathOf } from '../data-plane/call.ts';
 import { errorPage, isProblemCode } from '../problems/problem-codes.ts';
-import { HttpProblem } from '../problems/problem.ts';
+import { HttpProblem, nothingHere } from '../problems/problem.ts';
 import { patternOf } from '../server/route-name.ts';
 import { html, pageText, prose } from './html.ts';
 import { pageStyle } from './page-style.ts';
@@ -14,7 +14,7 @@ export function registerReference(server: FastifyInstance, version: string): voi
   const pages = renderedOnce(version);
   const page = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const text = pages(pathOf(request.url).replace(/\/$/, ''));
-    if (text === undefined) throw new HttpProblem('NOT_FOUND', 'There is nothing at this path.');
+    if (text === undefined) throw nothingHere();
     return sendHtml(reply, text);
   };
   server.get('/docs', page);

@@ -11,29 +11,21 @@
 //   H3. Closing accepts no new connection, ends streams and waits, lets requests finish, and then resolves.
 import 'reflect-metadata';
 import type { IncomingMessage } from 'node:http';
-import { areKept, type Logger, type Metrics, noMetrics } from '@dormouse/ports';
-import { type CallbackGateway, type IdentityTokens, offTracing, type Tracing } from '@dormouse/runtime';
+import type { CallbackGateway } from '@dormouse/runtime';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { registerConsole } from '../console/console-routes.ts';
 import { registerSessionRoutes } from '../console/session-routes.ts';
 import { AccessGuard } from '../door/access-guard.ts';
-import {
-  type ArrivalLimits,
-  arrivalOptions,
-  type BodyRoom,
-  boundPeers,
-  createBodyRoom,
-  standardArrivalLimits,
-} from './arrivals.ts';
+import type { BodyRoom } from './arrivals.ts';
+import { type BoundedServerOptions, createBoundedServer } from './bounded-server.ts';
 import { AnswerInterceptor } from '../control-plane/answer-interceptor.ts';
 import { ApiModule, type ApiParts } from '../control-plane/api-module.ts';
 import { callbackFailure, registerCallbackRoute } from '../data-plane/callback-route.ts';
-import { createDoorkeeper, type Doorkeeper } from '../door/caller.ts';
-import { noTenantOrigins, type TenantOrigins } from '../door/tenant-origins.ts';
+import { createDoorkeeper, type Doorkeeper, type DoorSettings } from '../door/caller.ts';
+import { noTenantOrigins } from '../door/tenant-origins.ts';
 import { answerOrigin } from '../door/cross-origin.ts';
-import type { RateGate } from '../door/rate-gate.ts';
 import { bodyBytesMaxOf, judgeHead } from '../door/head-judge.ts';
 import { registerLinkRoutes } from '../people/link-routes.ts';
 import { registerEventRoute } from '../stream/event-route.ts';
@@ -49,35 +41,14 @@ import { bodyTooLarge, HttpProblem } from '../problems/problem.ts';
 import { registerNoRoute } from '../problems/wrong-method.ts';
 import { ProblemFilter, sendProblem } from '../problems/problem-filter.ts';
 import { receiveBytes } from '../data-plane/request-bytes.ts';
-import { countRequests } from './request-metrics.ts';
-import { logRequests } from './access-log.ts';
-import { traceRequests } from './request-spans.ts';
-import { requestIds, standardHeaders } from './standard-headers.ts';
-import { answerExpectations, answerUnreadable, endUnfinished, requireHost } from './unreadable-request.ts';
+import { standardHeaders } from './standard-headers.ts';
+import { requireHost } from './unreadable-request.ts';
 
-export interface HttpServerOptions extends ApiParts, OpenRouteDeps {
+export interface HttpServerOptions extends ApiParts, OpenRouteDeps, DoorSettings, BoundedServerOptions {
   /** Null in a process that takes no callbacks. */
   readonly callbacks: CallbackGateway | null;
-  /** Host names of this server, besides loopback. */
-  readonly hosts: ReadonlySet<string>;
-  /** Origins of pages elsewhere. Default: none. */
-  readonly origins?: TenantOrigins;
-  /** Manages tenants. Null: none are managed here. Default: null. */
-  readonly platformKey?: string | null;
-  /** Of an identity provider. Null: there is none. Default: null. */
-  readonly identities?: IdentityTokens | null;
-  /** The request rate allowed to a tenant. */
-  readonly gate: RateGate;
-  readonly logger: Logger;
-  readonly tracing?: Tracing;
-  /** Default: `standardArrivalLimits`. */
-  readonly arrivals?: ArrivalLimits;
-  /** Default: none. */
-  readonly metrics?: Metrics;
   /** Where the built console is. Null: there is none. Default: null. */
   readonly consoleDir?: string | null;
-  /** The address that browsers use, without a slash at the end. Null: the one that a request went to. Default: null. */
-  readonly publicUrl?: string | null;
   /** Answers /metrics here; null where the operations port does, or metrics are off. Default: null. */
   readonly metricsText?: (() => Promise<string>) | null;
 }
@@ -88,29 +59,17 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-const paramCharactersMax = 4_096;
-const keepAliveTimeoutMs = 65_000;
 /** How long a request that is still being sent may delay the stop of the process. */
 const requestsFinishWithinMs = 10_000;
 
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const stopping = new AbortController();
   const doorkeeper = createDoorkeeper(options.ingress, options);
-  const limits = options.arrivals ?? standardArrivalLimits;
-  const room = createBodyRoom(limits.unfinishedBytesMax);
-  const metricsText = options.metricsText ?? null;
+  const { server, room } = createBoundedServer(options);
   const seats = createStreamSeats(options.ingress.limits, options.metrics);
-  const parts = {
-    ...options,
-    metricsText,
-    seats,
-    doorkeeper,
-    limits,
-    room,
-    stopping: stopping.signal,
-    newId: requestIds(),
-  };
-  const server = createFastify(parts);
+  const shared = { seats, doorkeeper, room, stopping: stopping.signal };
+  const parts: RouteParts = { ...options, ...shared, metricsText: options.metricsText ?? null };
+  judgeRequests(server, parts);
   await registerPlainRoutes(server, parts);
   const app = await createNest(server, options);
   return {
@@ -128,33 +87,14 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 interface RouteParts extends HttpServerOptions {
   readonly metricsText: (() => Promise<string>) | null;
   readonly doorkeeper: Doorkeeper;
-  readonly limits: ArrivalLimits;
   readonly room: BodyRoom;
   readonly seats: StreamSeats;
-  /** Of a request. */
-  readonly newId: () => string;
   /** Aborts when the server begins to close. */
   readonly stopping: AbortSignal;
 }
 
-function createFastify(parts: RouteParts): FastifyInstance {
-  const { doorkeeper, limits, logger, metrics = noMetrics, newId, origins = noTenantOrigins, room } = parts;
-  const server = fastify({
-    http: { ...arrivalOptions(limits), requireHostHeader: false }, // see `requireHost`
-    requestTimeout: limits.requestTimeoutMs,
-    routerOptions: { maxParamLength: paramCharactersMax },
-    genReqId: newId,
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, newId()),
-    keepAliveTimeout: keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
-    pluginTimeout: 0, // Nest starts inside one, and may take long on a slow machine
-    frameworkErrors: (error, request, reply) => {
-      void reply.headers(standardHeaders(request.id)); // no hook has run
-      sendProblem(reply, request, error, logger);
-    },
-  });
-  traceRequests(server, parts.tracing ?? offTracing);
-  logRequests(server, logger);
+function judgeRequests(server: FastifyInstance, parts: RouteParts): void {
+  const { doorkeeper, room, origins = noTenantOrigins } = parts;
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
     bodyBytes(request, payload, room),
@@ -166,10 +106,6 @@ function createFastify(parts: RouteParts): FastifyInstance {
     if (await answerOrigin(origins, doorkeeper, request, reply)) return reply;
     return judgeHead(doorkeeper, request, reply); // (H4)
   });
-  if (areKept(metrics)) countRequests(server, metrics);
-  answerExpectations(server.server);
-  boundPeers(server.server, limits.unfinishedPerPeerMax, (socket) => endUnfinished(socket, newId()));
-  return server;
 }
 
 /** The body stays bytes until its schema is known; another charset than UTF-8 is another media type. */
@@ -191,16 +127,14 @@ async function noOtherBody(payload: IncomingMessage, room: BodyRoom): Promise<un
 async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): Promise<void> {
   const { callbacks, logger, room, ingress, consoleDir = null, publicUrl = null, origins = noTenantOrigins } = parts;
   const site = { isSecure: publicUrl?.startsWith('https:') === true };
-  const pages = {
-    ...parts,
-    sessions: ingress.sessions,
-    site,
-    consoleDir,
-    consoleUrl: publicUrl,
-    shownOrigins: origins.listed,
-  };
-  await server.register((plain, _, done) => {
-    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+  const shown = { consoleDir, consoleUrl: publicUrl, shownOrigins: origins.listed };
+  const pages = { ...parts, ...shown, sessions: ingress.sessions, site };
+  const register = (routes: (plain: FastifyInstance) => Promise<void> | void) =>
+    server.register(async (plain) => {
+      plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+      await routes(plain);
+    });
+  await register((plain) => {
     registerMessageRoute(plain, parts);
     registerEventRoute(plain, parts);
     registerTenantEventRoute(plain, parts);
@@ -209,18 +143,14 @@ async function registerPlainRoutes(server: FastifyInstance, parts: RouteParts): 
     registerOpenRoutes(plain, parts);
     registerMetricsRoute(plain, parts);
     registerSessionRoutes(plain, pages);
-    done();
   });
-  await server.register(async (plain) => {
-    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+  await register(async (plain) => {
     await registerConsole(plain, pages);
     registerNoRoute(plain);
   });
-  await server.register((plain, _, done) => {
-    plain.setErrorHandler<FastifyError>((error, request, reply) => sendProblem(reply, request, error, logger));
+  await register((plain) => {
     registerHookRoute(plain, parts);
     registerLinkRoutes(plain, parts);
-    done();
   });
   if (callbacks === null) return;
   await server.register((plain, _, done) => {

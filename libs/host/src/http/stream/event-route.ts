@@ -30,14 +30,13 @@ export interface EventRouteDeps {
   readonly seats?: StreamSeats;
 }
 
-const { access, path } = threadDetailOperations.events;
+const { access, path } = threadDetailOperations.listEvents;
 
 export function registerEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const { clock, metrics = noMetrics, seats = createStreamSeats(deps.ingress.limits) } = deps;
   const measureLag = createMeasureLag(metrics, clock);
   server.get<{ Params: { id: string } }>(patternOf(path), async (request, reply) => {
-    const reader = isStream(request) ? new AbortController() : null;
-    if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (E3)
+    const reader = isStream(request) ? readerOf(reply) : null;
     const { tenant, rate, credential } = await admitted(deps, request, request.params.id);
     const key = { tenant, thread: request.params.id };
     reply.headers(rate);
@@ -65,6 +64,13 @@ async function admitted({ doorkeeper }: EventRouteDeps, request: FastifyRequest,
   const caller = await doorkeeper.identify(request, typeof token === 'string' ? token : undefined);
   await doorkeeper.authorize(caller, access, thread);
   return caller;
+}
+
+/** Aborts when the reader leaves; to be called before the first await. (E3) */
+export function readerOf(reply: FastifyReply): AbortController {
+  const reader = new AbortController();
+  reply.raw.once('close', () => reader.abort('gone'));
+  return reader;
 }
 
 /** Only a GET can be answered with a stream: HEAD is answered as for a page. */

@@ -13,18 +13,17 @@ import { readQuery } from '../data-plane/call.ts';
 import { type Caller, enter } from '../door/caller.ts';
 import { HttpProblem } from '../problems/problem.ts';
 import { patternOf } from '../server/route-name.ts';
-import { type EventRouteDeps, isStream, whileGranted } from './event-route.ts';
+import { type EventRouteDeps, isStream, readerOf, whileGranted } from './event-route.ts';
 import { frameText, writeTexts } from './event-stream.ts';
 import { createStreamSeats } from './stream-seats.ts';
 
-const { access, path } = tenantEventOperations.list;
+const { access, path } = tenantEventOperations.listTenantEvents;
 
 export function registerTenantEventRoute(server: FastifyInstance, deps: EventRouteDeps): void {
   const { ingress, doorkeeper, metrics, seats = createStreamSeats(ingress.limits) } = deps;
   const lagged = metrics?.counter('dormouse_event_streams_lagged_total');
   server.get(patternOf(path), async (request, reply) => {
-    const reader = isStream(request) ? new AbortController() : null;
-    if (reader !== null) reply.raw.once('close', () => reader.abort('gone')); // (T2)
+    const reader = isStream(request) ? readerOf(reply) : null; // (T2)
     const caller = await enter(doorkeeper, request, access, undefined); // (T1)
     const { tenant, rate, credential } = caller;
     const sees = seesThreads(ingress, caller); // (T4)

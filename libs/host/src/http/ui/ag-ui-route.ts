@@ -29,8 +29,9 @@ import { credentialOf } from '../control-plane/given-answer.ts';
 import { type Caller, mayOpen } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { HttpProblem, unwrap } from '../problems/problem.ts';
+import { readerOf } from '../stream/event-route.ts';
 import { invalid } from './ai-sdk-request.ts';
-import { chatThread, mayWish, readerOf, streamAnswer, type UiRouteDeps } from './chat-door.ts';
+import { chatThread, mayWish, streamAnswer, type UiRouteDeps } from './chat-door.ts';
 
 type RunInput = z.output<typeof runInput>;
 

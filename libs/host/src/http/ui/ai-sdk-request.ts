@@ -5,8 +5,9 @@ import type { z } from 'zod';
 import type { chatRequest } from '../../api/ai-sdk.ts';
 import { isBase64 } from '../../api/field.ts';
 import { credentialOf } from '../control-plane/given-answer.ts';
+import { unusable } from '../data-plane/body.ts';
 import type { Caller } from '../door/caller.ts';
-import { HttpProblem } from '../problems/problem.ts';
+import { type HttpProblem, invalidAt } from '../problems/problem.ts';
 
 type Body = z.output<typeof chatRequest>;
 type Message = Body['messages'][number];
@@ -69,5 +70,4 @@ function repliesOf({ parts }: Message, caller: Caller): readonly ChoiceReply[] {
   });
 }
 
-export const invalid = (pointer: string, detail: string): HttpProblem =>
-  new HttpProblem('INVALID_BODY', 'The body cannot be used as it is; see errors.', { errors: [{ pointer, detail }] });
+export const invalid = (pointer: string, detail: string): HttpProblem => invalidAt(pointer, detail, unusable);

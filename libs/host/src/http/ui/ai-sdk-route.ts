@@ -15,15 +15,15 @@ import type { FastifyInstance } from 'fastify';
 import { chatRequest, chatStreamQuery } from '../../api/ai-sdk.ts';
 import { readBody } from '../data-plane/body.ts';
 import { noParameters, originOf, readQuery } from '../data-plane/call.ts';
-import { reply as jsonReply } from '../data-plane/reply.ts';
+import { jsonType, reply as jsonReply } from '../data-plane/reply.ts';
 import { mayOpen } from '../door/caller.ts';
 import { callerOf } from '../door/head-judge.ts';
 import { unwrap } from '../problems/problem.ts';
+import { readerOf } from '../stream/event-route.ts';
 import { type Wish, wishOf } from './ai-sdk-request.ts';
-import { chatThread, mayWish, readerOf, streamAnswer, type UiRouteDeps } from './chat-door.ts';
+import { chatThread, mayWish, streamAnswer, type UiRouteDeps } from './chat-door.ts';
 
 const messagesMax = 1_000;
-const jsonType = 'application/json; charset=utf-8';
 
 interface ChatParams {
   readonly agent: string;

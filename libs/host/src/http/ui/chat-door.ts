@@ -40,13 +40,6 @@ export async function chatThread(
   return key;
 }
 
-/** Aborts when the reader leaves; to be called before the first await. (event-route E3) */
-export function readerOf(reply: FastifyReply): AbortController {
-  const reader = new AbortController();
-  reply.raw.once('close', () => reader.abort('gone'));
-  return reader;
-}
-
 export interface Streaming {
   readonly caller: Caller;
   readonly key: ThreadKey;

@@ -1,71 +1,64 @@
 import { apiCodec, type Ingress, type WebhookContent, type WebhookPatch } from '@dormouse/runtime';
 import { Controller, Inject } from '@nestjs/common';
 import { pageOf } from '../../../api/field.ts';
-import { webhookOperations } from '../../../api/hooks/webhooks.ts';
 import { type Call, Operate, OperationCall } from '../../data-plane/call.ts';
 import { noContent, type Reply, reply } from '../../data-plane/reply.ts';
 import { unwrap } from '../../problems/problem.ts';
 import { INGRESS } from '../tokens.ts';
 
-type Operations = typeof webhookOperations;
-
 @Controller()
 export class WebhookController {
-  private readonly ingress: Ingress;
+  constructor(@Inject(INGRESS) private readonly ingress: Ingress) {}
 
-  constructor(@Inject(INGRESS) ingress: Ingress) {
-    this.ingress = ingress;
-  }
-
-  @Operate(webhookOperations.create)
-  async create(@OperationCall() { tenant, body }: Call<Operations['create']>): Promise<Reply> {
+  @Operate('createWebhook')
+  async create(@OperationCall() { tenant, body }: Call<'createWebhook'>): Promise<Reply> {
     return reply(201, unwrap(await this.ingress.webhooks.create(tenant, contentOf<WebhookContent>(body))));
   }
 
-  @Operate(webhookOperations.list)
-  async list(@OperationCall() { tenant, query }: Call<Operations['list']>): Promise<Reply> {
+  @Operate('listWebhooks')
+  async list(@OperationCall() { tenant, query }: Call<'listWebhooks'>): Promise<Reply> {
     return reply(200, await this.ingress.webhooks.list(tenant, pageOf(query)));
   }
 
-  @Operate(webhookOperations.get)
-  async get(@OperationCall() { tenant, params }: Call<Operations['get']>): Promise<Reply> {
+  @Operate('getWebhook')
+  async get(@OperationCall() { tenant, params }: Call<'getWebhook'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.webhooks.get(tenant, params.id)));
   }
 
-  @Operate(webhookOperations.patch)
-  async patch(@OperationCall() { tenant, params, body }: Call<Operations['patch']>): Promise<Reply> {
+  @Operate('patchWebhook')
+  async patch(@OperationCall() { tenant, params, body }: Call<'patchWebhook'>): Promise<Reply> {
     const patch = contentOf<WebhookPatch>(body);
     return reply(200, unwrap(await this.ingress.webhooks.change(tenant, params.id, patch)));
   }
 
-  @Operate(webhookOperations.remove)
-  async remove(@OperationCall() { tenant, params }: Call<Operations['remove']>): Promise<Reply> {
+  @Operate('deleteWebhook')
+  async remove(@OperationCall() { tenant, params }: Call<'deleteWebhook'>): Promise<Reply> {
     unwrap(await this.ingress.webhooks.remove(tenant, params.id));
     return noContent;
   }
 
-  @Operate(webhookOperations.rotate)
-  async rotate(@OperationCall() { tenant, params }: Call<Operations['rotate']>): Promise<Reply> {
+  @Operate('rotateWebhook')
+  async rotate(@OperationCall() { tenant, params }: Call<'rotateWebhook'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.webhooks.rotate(tenant, params.id)));
   }
 
-  @Operate(webhookOperations.test)
-  async test(@OperationCall() { tenant, params }: Call<Operations['test']>): Promise<Reply> {
+  @Operate('testWebhook')
+  async test(@OperationCall() { tenant, params }: Call<'testWebhook'>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.webhooks.test(tenant, params.id)));
   }
 
-  @Operate(webhookOperations.deliveries)
-  async deliveries(@OperationCall() { tenant, params, query }: Call<Operations['deliveries']>): Promise<Reply> {
+  @Operate('listDeliveries')
+  async deliveries(@OperationCall() { tenant, params, query }: Call<'listDeliveries'>): Promise<Reply> {
     return reply(200, unwrap(await this.ingress.webhooks.deliveries(tenant, params.id, pageOf(query))));
   }
 
-  @Operate(webhookOperations.redeliver)
-  async redeliver(@OperationCall() { tenant, params }: Call<Operations['redeliver']>): Promise<Reply> {
+  @Operate('redeliver')
+  async redeliver(@OperationCall() { tenant, params }: Call<'redeliver'>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.webhooks.redeliver(tenant, params.id, params.delivery)));
   }
 
-  @Operate(webhookOperations.recover)
-  async recover(@OperationCall() { tenant, params, body }: Call<Operations['recover']>): Promise<Reply> {
+  @Operate('recoverWebhook')
+  async recover(@OperationCall() { tenant, params, body }: Call<'recoverWebhook'>): Promise<Reply> {
     return reply(202, unwrap(await this.ingress.webhooks.recover(tenant, params.id, Date.parse(body.since))));
   }
 }
