@@ -18,15 +18,7 @@
 //   L7. A slice begins with a place, which tenants share by their weights: however many threads of one tenant are at
 //       work, those of another are decided after as many slices as tenants wait. A lane that rests holds none.
 import { backoffMs, type FairSemaphore } from '@dormouse/collections';
-import {
-  type Clock,
-  type Entropy,
-  Fault,
-  type Logger,
-  type ThreadDelivery,
-  type ThreadKey,
-  type TenantId,
-} from '@dormouse/ports';
+import { type Entropy, Fault, type ThreadDelivery, type ThreadKey, type TenantId } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
 import { type CompletionEnd, type CompletionRun, heldBack } from '../completion/completion-run.ts';
 import { OwnFaultDetector, type SliceCounts } from './own-fault.ts';
@@ -51,12 +43,9 @@ import {
 } from '../slice/slice-item.ts';
 
 /** What a lane gets from the assignment it belongs to. */
-export interface LaneHome {
-  readonly slices: SliceDeps;
+export interface LaneHome extends SliceDeps {
   readonly protocol: ProcessorProtocol;
-  readonly clock: Clock;
   readonly entropy: Entropy;
-  readonly logger: Logger;
   readonly settings: ProcessorSettings;
   readonly parking: Parking;
   readonly sliceCounts: SliceCounts;
@@ -126,7 +115,7 @@ export class Lane implements LaneMemory {
 
   /** Something may have been released: a lane that holds nothing any more is forgotten. */
   settled(): void {
-    if (this.#parked === true) this.#home.slices.cache.drop(this.cacheKey);
+    if (this.#parked === true) this.#home.cache.drop(this.cacheKey);
     if (this.openHolds.length > 0) this.openHolds = this.openHolds.filter((hold) => hold.isOpen);
     this.#retireIfIdle();
   }
@@ -135,7 +124,7 @@ export class Lane implements LaneMemory {
   async stopped(): Promise<void> {
     this.#repayment?.hurry();
     await this.#working;
-    if (this.run !== null) this.#home.slices.payment.completions.leave(this.run);
+    if (this.run !== null) this.#home.payment.completions.leave(this.run);
     this.#queue = [];
     this.#recount();
   }
@@ -198,7 +187,7 @@ export class Lane implements LaneMemory {
     const [head] = this.#queue;
     if (head?.what === 'wake') return this.#patiently(() => this.#wake(head));
     // A cached state was loaded and found unmarked: a warm slice does not look for the mark.
-    if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
+    if (this.#parked === null && this.#home.cache.has(this.cacheKey)) this.#parked = false;
     if (this.#parked === null || this.#waitsParked(this.#queue[0])) await this.#patiently(() => this.#lookForMark());
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
     await this.#workItems(this.#stillWanted(this.#takeHead()));
@@ -243,7 +232,7 @@ export class Lane implements LaneMemory {
 
   async #runInPlace(items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
     try {
-      return await runSlice(this.#home.slices, this, items);
+      return await runSlice(this.#home, this, items);
     } finally {
       this.#home.places.leave(this.#placeName);
     }
@@ -282,7 +271,7 @@ export class Lane implements LaneMemory {
   async #forgetHandled(): Promise<void> {
     if ((await this.#replay?.forget(this.#home.parking)) !== false) return;
     this.#parked = null;
-    this.#home.slices.cache.drop(this.cacheKey);
+    this.#home.cache.drop(this.cacheKey);
   }
 
   /** (L4) */
@@ -355,7 +344,7 @@ export class Lane implements LaneMemory {
   }
 
   async #sliceFailed(items: readonly SliceItem[], error: unknown): Promise<void> {
-    this.#home.slices.cache.drop(this.cacheKey);
+    this.#home.cache.drop(this.cacheKey);
     const isInput = items[0]?.what === 'input';
     const isItsOwn = this.#isItsOwnFault(error);
     await this.#failed(error, isInput);

@@ -17,7 +17,7 @@ import {
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { CancelToken } from './cancel-token.ts';
-import type { BreakerSettings } from '../settings.ts';
+import type { DispatcherSettings } from '../settings.ts';
 
 export interface ServerGates {
   /** What ends the turn; null where the call has to wait for it, or where it is cancelled. */
@@ -43,7 +43,7 @@ export interface GateOptions {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly concurrentMax: number;
-  readonly breaker: BreakerSettings;
+  readonly breaker: DispatcherSettings['breaker'];
 }
 
 interface Gate {
