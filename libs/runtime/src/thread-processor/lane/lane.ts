@@ -117,7 +117,8 @@ export class Lane implements LaneMemory {
   settled(): void {
     if (this.#parked === true) this.#home.cache.drop(this.cacheKey);
     if (this.openHolds.length > 0) this.openHolds = this.openHolds.filter((hold) => hold.isOpen);
-    this.#retireIfIdle();
+    if (this.#working === null && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
+      this.#home.retire(this); // (L2)
   }
 
   /** Resolves when no slice is running; nothing new is begun once the assignment is revoked. */
@@ -144,7 +145,7 @@ export class Lane implements LaneMemory {
   }
 
   async #work(): Promise<void> {
-    await restOfTick(); // what is delivered in it is decided together
+    await Promise.resolve(); // the rest of this tick: what is delivered in it is decided together
     if (this.#isRepayment) await this.#beginRepayment();
     while (this.#hasWork && !this.#home.revoked.aborted) {
       if (this.#replay?.hasHandled === true) await this.#patiently(() => this.#forgetHandled());
@@ -425,15 +426,7 @@ export class Lane implements LaneMemory {
     const { settings, clock, entropy, revoked } = this.#home;
     await clock.sleep(backoffMs(failures, settings.retryDelayMsFirst, settings.retryDelayMsMax, entropy), revoked);
   }
-
-  #retireIfIdle(): void {
-    if (this.#working === null && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
-      this.#home.retire(this); // (L2)
-  }
 }
-
-/** What runs in this tick of the event loop already goes first. */
-const restOfTick = (): Promise<void> => Promise.resolve();
 
 const isRedelivery = (delivery: ThreadDelivery): boolean => delivery.what === 'input' && delivery.isRedelivery === true;
 
