@@ -2,19 +2,15 @@
 // The numbers C are those at the head of callback-gateway.ts.
 import { type Steps, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import type { Blobs, BusInput, Clock, Entropy, IdempotencyKeys, InputBus, Logins, Sealer } from '@dormouse/ports';
+import type { BusInput, Clock, Entropy, Sealer, Stores } from '@dormouse/ports';
 import { idCharactersMax, type Callback } from '@dormouse/protocol';
 import type { CallbackRequest } from '../callback-body.ts';
 import type { CallbackScope } from '../callback-token.ts';
 import { inTurnsIf } from '../../in-turns.ts';
 import { dividingResult, storeBlobs, type CleanResult, type DividedResult } from '../result-content.ts';
 
-export interface AcceptanceDeps {
-  readonly inputs: InputBus;
-  readonly blobs: Blobs;
-  readonly logins: Logins;
-  /** Where answers of trials wait. */
-  readonly idempotency: IdempotencyKeys;
+/** `idempotency`: where answers of trials wait. */
+export interface AcceptanceDeps extends Pick<Stores, 'inputs' | 'blobs' | 'logins' | 'idempotency'> {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly entropy: Entropy;

@@ -59,11 +59,8 @@ export function createServerGates(options: GateOptions): ServerGates {
   function gateOf(name: string): Gate {
     const known = gates.get(name);
     if (known !== undefined) return known;
-    const gate = {
-      breaker: createBreaker(options, options.breaker),
-      bulkhead: createBulkhead(options.concurrentMax),
-      waiting: 0,
-    };
+    const breaker = createBreaker(options, options.breaker);
+    const gate = { breaker, bulkhead: createBulkhead(options.concurrentMax), waiting: 0 };
     gates.set(name, gate);
     return gate;
   }
