@@ -11,13 +11,11 @@
 import {
   answerOwner,
   type Clock,
-  type DispatchLedger,
   Fault,
-  type InputBus,
   type Logger,
   type Owed,
   type Sealer,
-  type ToolServers,
+  type Stores,
   type ToolTransport,
 } from '@dormouse/ports';
 import { encodeChoiceAnswer } from '@dormouse/protocol';
@@ -32,32 +30,26 @@ export interface ChoiceAnswers {
   post(owed: Owed<AnswerChoice>): Promise<void>;
 }
 
-export function createChoiceAnswers(deps: {
-  readonly inputs: InputBus;
-  readonly toolServers: ToolServers;
+export interface ChoiceAnswersDeps extends Pick<Stores, 'inputs' | 'toolServers' | 'ledger'> {
   readonly transport: ToolTransport;
   readonly sealer: Sealer;
-  readonly ledger: DispatchLedger;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Default: null. */
   readonly holding?: Holding | null;
   readonly settings: { readonly noticeTimeoutMs: number; readonly answerRetryTotalMs: number };
   readonly signal: AbortSignal;
-}): ChoiceAnswers {
+}
+
+export function createChoiceAnswers(deps: ChoiceAnswersDeps): ChoiceAnswers {
   const { inputs, toolServers, transport, sealer, ledger, clock, logger, settings, signal, holding = null } = deps;
 
   async function giveUp({ tenant, thread, trace, effect }: Owed<AnswerChoice>, why: string): Promise<void> {
     const { toolCallId, choiceId } = effect;
     logger.warn('choice_answer_undelivered', { tenant, thread, call: toolCallId, why });
+    const id = inputIds.choiceAnswerFailure(choiceId);
     const detail = `the answer to its choice could not be delivered to the tool: ${why}`;
-    const input = {
-      kind: 'ChoiceAnswerFailure',
-      id: inputIds.choiceAnswerFailure(choiceId),
-      toolCallId,
-      detail,
-    } as const;
-    await inputs.publish({ tenant, thread }, input, trace); // (W2)
+    await inputs.publish({ tenant, thread }, { kind: 'ChoiceAnswerFailure', id, toolCallId, detail }, trace); // (W2)
   }
 
   async function tryOnce(owed: Owed<AnswerChoice>): Promise<void> {
