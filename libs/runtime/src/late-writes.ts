@@ -3,9 +3,9 @@ import { type Clock, Fault, type Logger } from '@dormouse/ports';
 
 export interface LateWrites {
   /** Something is to be written. */
-  schedule(): void;
+  readonly schedule: () => void;
   /** One attempt, after the one that is under way; what is counted meanwhile is in the next. */
-  write(): Promise<void>;
+  readonly write: () => Promise<void>;
 }
 
 /** `writeAll` may throw: it is tried again, and `warning` is logged once until it has succeeded. */

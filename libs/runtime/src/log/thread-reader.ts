@@ -1,7 +1,7 @@
 // Loads a thread from what is stored: snapshot and the commits after it. Used by every reader but the processor, which
 // has its own cache. A read that fails throws: state that cannot be loaded is never "empty". R54
 import { readJson } from '@dormouse/json';
-import type { Commit, Snapshots, Stores, ThreadKey } from '@dormouse/ports';
+import type { Snapshots, Stores, ThreadKey } from '@dormouse/ports';
 import type { TraceState } from '../tracing/trace-state.ts';
 import {
   emptyTail,
@@ -55,32 +55,21 @@ export async function readSnapshot(
     : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
 }
 
-/** Loads the head, or the thread as of `upTo` events when given. */
+/** Loads the head, or the thread as of `upTo` events when given. Messages are in a new array. */
 export async function loadThread(
   deps: Pick<Stores, 'log' | 'snapshots'>,
   key: ThreadKey,
   upTo = Number.POSITIVE_INFINITY,
   see?: SeeEvent,
 ): Promise<LoadedThread> {
-  const { thread, tail, lastHash, recent = [] } = await readSnapshot(deps.snapshots, key, upTo);
-  const commits = await deps.log.read(key, thread.position);
-  const loaded = { thread, tail, lastHash, messagesFrom: tail.length - recent.length, messages: recent };
-  return foldCommits(loaded, commits, upTo, see);
-}
-
-/** Folds commits that follow `loaded` directly, at most to `upTo` events. Messages are appended to a new array. */
-export function foldCommits(
-  loaded: LoadedThread,
-  commits: readonly Commit[],
-  upTo = Number.POSITIVE_INFINITY,
-  see?: SeeEvent,
-): LoadedThread {
-  let { thread, tail, lastHash } = loaded;
-  const messages = [...loaded.messages];
+  const { recent = [], ...start } = await readSnapshot(deps.snapshots, key, upTo);
+  let { thread, tail, lastHash } = start;
+  const messagesFrom = tail.length - recent.length;
+  const messages = [...recent];
   const lists = new GrowingLists();
-  for (const commit of commits) {
+  for (const commit of await deps.log.read(key, thread.position)) {
     for (const event of openCommit(commit).events) {
-      if (thread.position >= upTo) return { ...loaded, thread, tail, lastHash, messages };
+      if (thread.position >= upTo) return { thread, tail, lastHash, messagesFrom, messages };
       thread = evolve(thread, event, commit.at);
       see?.(event, commit.at);
       const step = extendTranscript(tail, event, lists);
@@ -89,5 +78,5 @@ export function foldCommits(
     }
     lastHash = commit.hash;
   }
-  return { ...loaded, thread, tail, lastHash, messages };
+  return { thread, tail, lastHash, messagesFrom, messages };
 }

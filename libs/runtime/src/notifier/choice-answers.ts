@@ -25,11 +25,6 @@ import type { Holding } from '../tenants/holding.ts';
 import { atAddress } from '../tool-dispatcher/registrations.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
-export interface ChoiceAnswers {
-  /** @throws Fault UNAVAILABLE when it should be tried again later. */
-  post(owed: Owed<AnswerChoice>): Promise<void>;
-}
-
 export interface ChoiceAnswersDeps extends Pick<Stores, 'inputs' | 'toolServers' | 'ledger'> {
   readonly transport: ToolTransport;
   readonly sealer: Sealer;
@@ -41,7 +36,8 @@ export interface ChoiceAnswersDeps extends Pick<Stores, 'inputs' | 'toolServers'
   readonly signal: AbortSignal;
 }
 
-export function createChoiceAnswers(deps: ChoiceAnswersDeps): ChoiceAnswers {
+/** The function throws Fault UNAVAILABLE when it should be called again later. */
+export function createChoiceAnswers(deps: ChoiceAnswersDeps): (owed: Owed<AnswerChoice>) => Promise<void> {
   const { inputs, toolServers, transport, sealer, ledger, clock, logger, settings, signal, holding = null } = deps;
 
   async function giveUp({ tenant, thread, trace, effect }: Owed<AnswerChoice>, why: string): Promise<void> {
@@ -81,14 +77,12 @@ export function createChoiceAnswers(deps: ChoiceAnswersDeps): ChoiceAnswers {
   /** (W4) */
   const underWay = new Map<string, Promise<void>>();
 
-  return {
-    post: (owed) => {
-      const name = `${owed.tenant}:${owed.thread}:${owed.effect.id}`;
-      const known = underWay.get(name);
-      if (known !== undefined) return known;
-      const trying = tryOnce(owed).finally(() => underWay.delete(name));
-      underWay.set(name, trying);
-      return trying;
-    },
+  return (owed) => {
+    const name = `${owed.tenant}:${owed.thread}:${owed.effect.id}`;
+    const known = underWay.get(name);
+    if (known !== undefined) return known;
+    const trying = tryOnce(owed).finally(() => underWay.delete(name));
+    underWay.set(name, trying);
+    return trying;
   };
 }

@@ -22,7 +22,7 @@ import {
   type WorkTopics,
 } from '@dormouse/ports';
 import { encodeCancelToolCall, encodeCloseThread, toolServerUrl } from '@dormouse/protocol';
-import { type AnswerChoice, type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
+import { type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
 import type { Holding } from '../tenants/holding.ts';
 import type { TenantLimits } from '../tenants/tenant-limits.ts';
 import { createChoiceAnswers } from './choice-answers.ts';
@@ -79,13 +79,13 @@ export function createNotifier(deps: NotifierDeps): Service {
       deps.logger.info('notice_not_acknowledged', { tenant, thread, toolServer: name, status }); // (N3)
   }
 
-  const answers = createChoiceAnswers({ ...deps, settings, signal: hardStop.signal });
+  const postAnswer = createChoiceAnswers({ ...deps, settings, signal: hardStop.signal });
 
   async function handle(owed: WorkTopics['notices']): Promise<void> {
     if (stopping) throw new Fault('UNAVAILABLE', 'the notifier is stopping');
     if (holding !== null && (await holding.holds(owed))) return; // (N5)
     const { effect } = owed;
-    if (effect.do === 'AnswerChoice') return answers.post({ ...owed, effect } satisfies Owed<AnswerChoice>);
+    if (effect.do === 'AnswerChoice') return postAnswer({ ...owed, effect });
     const notice: Notice = { ...owed, effect };
     const outcomes = await Promise.allSettled(notice.effect.toolServers.map((name) => post(notice, name))); // (N2)
     // What failed before its claim is delivered again; what was claimed is not sent again.

@@ -16,17 +16,15 @@ export interface AcceptanceDeps extends Pick<Stores, 'inputs' | 'blobs' | 'login
   readonly entropy: Entropy;
 }
 
-export interface AcceptanceSettings {
-  /** Payload of one result that is kept in the log itself. */
-  readonly inlineBytesMax: number;
-  /** How long a person may take to log in, and to choose. */
-  readonly loginDeadlineMs: number;
-  readonly choiceDeadlineMs: number;
-}
-
 export interface Acceptance {
   readonly deps: AcceptanceDeps;
-  readonly settings: AcceptanceSettings;
+  readonly settings: {
+    /** Payload of one result that is kept in the log itself. */
+    readonly inlineBytesMax: number;
+    /** How long a person may take to log in, and to choose. */
+    readonly loginDeadlineMs: number;
+    readonly choiceDeadlineMs: number;
+  };
   readonly scope: CallbackScope;
   readonly request: CallbackRequest;
   /** Makes the input durable unless it is known to be. (callback-gateway C1, C2) */
@@ -50,10 +48,7 @@ export async function storing(message: Acceptance, clean: CleanResult): Promise<
 }
 
 /** The message's name, or without one the hash of its question, for the thread to compare. (callback-gateway C8) */
-export function namesOf(
-  { deps, request }: Acceptance,
-  asked: string,
-): { readonly message: string; readonly question: string | null } {
+export function namesOf({ deps, request }: Acceptance, asked: string): { message: string; question: string | null } {
   const messageId = messageIdOf(request);
   return messageId === null
     ? { message: deps.entropy.nonce(), question: hashOf(asked) }

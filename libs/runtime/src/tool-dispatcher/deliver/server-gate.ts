@@ -120,8 +120,7 @@ export function createServerGates(options: GateOptions): ServerGates {
 }
 
 function holdingGate(name: string, breaker: BreakerState): readonly HoldingGate[] {
+  if (breaker === 'closed') return [];
   const space = name.indexOf(' ');
-  return breaker === 'closed'
-    ? []
-    : [{ tenant: storedTenantId(name.slice(0, space)), toolServer: name.slice(space + 1), breaker }];
+  return [{ tenant: storedTenantId(name.slice(0, space)), toolServer: name.slice(space + 1), breaker }];
 }
