@@ -1,5 +1,5 @@
 // Writes of what is counted in memory: some time after it was counted, off the path, one at a time.
-import { type Clock, Fault, type Logger } from '@dormouse/ports';
+import { type Clock, Fault } from '@dormouse/ports';
 
 export interface LateWrites {
   /** Something is to be written. */
@@ -8,12 +8,16 @@ export interface LateWrites {
   readonly write: () => Promise<void>;
 }
 
-/** `writeAll` may throw: it is tried again, and `warning` is logged once until it has succeeded. */
-export function createLateWrites(
-  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
-  { everyMs, warning }: { readonly everyMs: number; readonly warning: string },
-  writeAll: () => Promise<void>,
-): LateWrites {
+export interface LateWritesDeps {
+  readonly clock: Clock;
+  readonly everyMs: number;
+  /** May throw: it is tried again. */
+  readonly writeAll: () => Promise<void>;
+  /** Gets the code of the first failure, once until a write has succeeded. */
+  readonly warn: (code: string) => void;
+}
+
+export function createLateWrites({ clock, everyMs, writeAll, warn }: LateWritesDeps): LateWrites {
   let isScheduled = false;
   let isFailing = false;
   let writing: Promise<void> = Promise.resolve();
@@ -32,7 +36,7 @@ export function createLateWrites(
       await writeAll();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.warn(warning, { code: error instanceof Fault ? error.code : String(error) });
+      if (!isFailing) warn(error instanceof Fault ? error.code : String(error));
       isFailing = true;
       schedule();
     }

@@ -37,8 +37,8 @@ export function createCallbackTally({ counts, clock, entropy, logger }: Callback
   const process = entropy.nonce();
   const cells = new Map<string, Cell>();
   let generation = 0;
-  const late = { everyMs: writeEveryMs, warning: 'callback_counts_unwritten' };
-  const { schedule, write } = createLateWrites({ clock, logger }, late, writeAll);
+  const warn = (code: string): void => logger.warn('callback_counts_unwritten', { code });
+  const { schedule, write } = createLateWrites({ clock, everyMs: writeEveryMs, writeAll, warn });
 
   /** (L3) */
   function makeRoom(): boolean {

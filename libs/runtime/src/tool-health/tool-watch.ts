@@ -98,8 +98,8 @@ export function createToolWatch(deps: ToolWatchDeps): ToolWatch {
   /** Ids of the tool servers whose breaker was last written as one that holds. */
   let held = new Set<string>();
   let isLosing = false;
-  const late = { everyMs: writeEveryMs, warning: 'tool_activity_unwritten' };
-  const { schedule, write } = createLateWrites(deps, late, writeAll);
+  const warn = (code: string): void => logger.warn('tool_activity_unwritten', { code });
+  const { schedule, write } = createLateWrites({ clock, everyMs: writeEveryMs, writeAll, warn });
 
   /** Null when there are too many. (W4) */
   function cellOf(tenant: TenantId, toolServerId: string): Cell | null {
