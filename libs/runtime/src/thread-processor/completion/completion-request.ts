@@ -13,7 +13,6 @@ export interface CompletionOrder {
   /** At the end of the commits that are being paid. */
   readonly thread: Thread;
   readonly messages: TranscriptWindow;
-  /** Messages of the prompt. */
   readonly promptLength: number;
 }
 

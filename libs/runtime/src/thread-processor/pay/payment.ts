@@ -61,7 +61,6 @@ export interface Debtor {
   settled(): void;
 }
 
-/** What a list of commits owes. */
 export interface Debts {
   readonly debts: readonly Debt[];
   /** The state at the end of exactly these commits. (P1) */
@@ -217,7 +216,6 @@ interface OwedCompletion extends CompletionOrder {
   readonly trace: string | null;
 }
 
-/** The completion that these debts ask for, or null. */
 function owedCompletion(protocol: PaymentDeps['protocol'], { debts, state }: Debts): OwedCompletion | null {
   const { thread, messages, tail } = state;
   const { wake } = state.trace;

@@ -35,7 +35,6 @@ export interface Manifests {
   probe(server: ToolServer): Promise<Fetched>;
   /** The same after a 409: one fetch for all calls that were refused together. (M5) */
   fetchChanged(server: ToolServer): Promise<Fetched>;
-  /** The stored manifest with this hash, or null. */
   stored(tenant: TenantId, sha256: string): Promise<Manifest | null>;
   /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
   lastGood(server: ToolServer): Promise<Manifest | null>;
