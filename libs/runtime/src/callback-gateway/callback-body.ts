@@ -2,7 +2,7 @@
 //
 // Invariant:
 //   B1. A long message is decoded and read step by step; until then only its bytes are held.
-import { type Steps } from '@dormouse/json';
+import type { Steps } from '@dormouse/json';
 import { readingCallback, type Callback, type CallbackReading } from '@dormouse/protocol';
 
 export interface CallbackRequest {
@@ -51,14 +51,8 @@ export function whyUnread(request: CallbackRequest, bytesMax: number): Refused |
 }
 
 /** A missing content type is accepted, because some servers send none; one that is sent must be JSON. */
-function isJson(contentType: string | null | undefined): boolean {
-  return (
-    contentType === null ||
-    contentType === undefined ||
-    contentType === '' ||
-    /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)
-  );
-}
+const isJson = (contentType: string | null | undefined): boolean =>
+  !contentType || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const decodedAtOnceBytesMax = 262_144;
@@ -91,8 +85,7 @@ function refusalOf(read: Exclude<CallbackReading, { ok: true }>, body: Uint8Arra
       return unreadable(defects.join('; '), typeOf(body));
     case 'INVALID_BODY': {
       const detail = `the tool sent a message that is not valid: ${defects.join('; ')}`;
-      const about = aboutType(read.type);
-      return { status: 422, code: 'INVALID_BODY', detail, settles: false, ...(about === undefined ? {} : { about }) };
+      return { status: 422, code: 'INVALID_BODY', detail, settles: false, about: aboutType(read.type) };
     }
   }
 }

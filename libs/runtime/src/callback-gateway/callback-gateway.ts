@@ -23,18 +23,10 @@
 //       stopped before its model saw them needs an input to go on. Results are always taken, because the thread may
 //       be waiting for that very one.
 import { resultOf } from '@dormouse/json';
-import {
-  Fault,
-  type BusInput,
-  type Dedup,
-  type Logger,
-  type RateLimit,
-  type RateLimits,
-  type TenantId,
-} from '@dormouse/ports';
+import { Fault, type BusInput, type Logger, type RateLimit, type Stores, type TenantId } from '@dormouse/ports';
 import { callbackBytesMax, type Callback } from '@dormouse/protocol';
-import { inputIds, type CallbackRejection } from '@dormouse/thread';
-import { hashOf, isLong, type Acceptance, type AcceptanceDeps, type AcceptanceSettings } from './accept/acceptance.ts';
+import { inputIds } from '@dormouse/thread';
+import { hashOf, isLong, type Acceptance, type AcceptanceDeps } from './accept/acceptance.ts';
 import { acceptChoice } from './accept/choice.ts';
 import { acceptEvent } from './accept/event.ts';
 import { acceptLogin } from './accept/login.ts';
@@ -72,10 +64,8 @@ export interface CallbackGateway {
   receive(token: string, request: CallbackRequest | ReadRequest): Promise<CallbackAnswer>;
 }
 
-export interface CallbackGatewayDeps extends AcceptanceDeps {
+export interface CallbackGatewayDeps extends AcceptanceDeps, Pick<Stores, 'dedup' | 'rates'> {
   readonly tokens: CallbackTokens;
-  readonly dedup: Dedup;
-  readonly rates: RateLimits;
   /** Rate limit of one tenant; null for no limit. R43 */
   readonly rate?: RateLimit | null;
   readonly logger: Logger;
@@ -83,16 +73,10 @@ export interface CallbackGatewayDeps extends AcceptanceDeps {
   readonly limits?: Pick<TenantLimits, 'mayEnter' | 'isFull'>;
   /** Default: nothing is counted. */
   readonly tally?: CallbackTally;
-  readonly settings?: Partial<CallbackGatewaySettings>;
+  readonly settings?: Partial<typeof defaultSettings>;
 }
 
-export interface CallbackGatewaySettings extends AcceptanceSettings {
-  readonly bodyBytesMax: number;
-  readonly viewBytesMax: number;
-  readonly retryAfterS: number;
-}
-
-const defaultSettings: CallbackGatewaySettings = {
+const defaultSettings = {
   bodyBytesMax: callbackBytesMax,
   inlineBytesMax: 65_536,
   viewBytesMax: 1_048_576,
@@ -124,10 +108,6 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     return false;
   }
 
-  async function publishAccepted(scope: CallbackScope, id: string, make: () => Promise<BusInput>): Promise<void> {
-    if (await publish(scope, id, make)) tally.duplicate(scope);
-  }
-
   /** The log dedups for ever, so a hit in `Dedup` may always be believed. (C2) */
   function notKnown(error: unknown): boolean {
     degraded(error);
@@ -140,28 +120,15 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
   }
 
   async function refuse(scope: CallbackScope, refused: Refused, body: Uint8Array | string): Promise<CallbackAnswer> {
+    const { tenant, thread, toolCallId } = scope;
     const { status, code, detail, settles } = refused;
-    const about = refused.about ?? hashOf(body);
-    const id = inputIds.callbackRejection(scope.toolCallId, about);
-    const rejection: CallbackRejection = {
-      kind: 'CallbackRejection',
-      id,
-      toolCallId: scope.toolCallId,
-      reason: detail,
-      settles,
-      code,
-    };
-    if (!isTrial(scope.thread)) {
+    const id = inputIds.callbackRejection(toolCallId, refused.about ?? hashOf(body));
+    const rejection = { kind: 'CallbackRejection', id, toolCallId, reason: detail, settles, code } as const;
+    if (!isTrial(thread)) {
       await publish(scope, id, async () => rejection); // (C3)
       tally.refused(scope);
     }
-    deps.logger.warn('callback_refused', {
-      tenant: scope.tenant,
-      thread: scope.thread,
-      call: scope.toolCallId,
-      status,
-      code,
-    });
+    deps.logger.warn('callback_refused', { tenant, thread, call: toolCallId, status, code });
     return { status, code, detail };
   }
 
@@ -169,13 +136,10 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
     const { callback } = read;
     if (callback.groupId === undefined)
       deps.logger.info('callback_without_group_id', { tenant: scope.tenant, toolServer: scope.toolServer });
-    const message: Acceptance = {
-      deps,
-      settings,
-      scope,
-      request,
-      publish: (id, make) => publishAccepted(scope, id, make),
+    const publishOnce: Acceptance['publish'] = async (id, make) => {
+      if (await publish(scope, id, make)) tally.duplicate(scope);
     };
+    const message: Acceptance = { deps, settings, scope, request, publish: publishOnce };
     if (isTrial(scope.thread)) return acceptTrial(message, callback);
     switch (callback.type) {
       case 'tool_result':
@@ -246,19 +210,16 @@ export function createCallbackGateway(deps: CallbackGatewayDeps): CallbackGatewa
         deps.logger.warn('callback_refused', { status: verdict.status, code: verdict.code }); // (C4)
         return { status: verdict.status, code: verdict.code, detail: verdict.detail };
       }
-      const waitS = await tooFast(verdict.scope.tenant);
+      const { scope } = verdict;
+      const waitS = await tooFast(scope.tenant);
       if (waitS !== null) return later('too many messages; send it again later', waitS);
       const request = typeof given === 'function' ? await given() : given; // (C7)
       try {
-        return await judged(verdict.scope, request);
+        return await judged(scope, request);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         const retryAfterS = error.retryAfterMs === null ? settings.retryAfterS : secondsOf(error.retryAfterMs);
-        deps.logger.warn('callback_deferred', {
-          tenant: verdict.scope.tenant,
-          thread: verdict.scope.thread,
-          code: error.code,
-        });
+        deps.logger.warn('callback_deferred', { tenant: scope.tenant, thread: scope.thread, code: error.code });
         return later('this message cannot be taken right now; send it again', retryAfterS);
       }
     },

@@ -7,14 +7,8 @@
 //       writes what is left.
 //   L3. At most `callsMax` calls are kept. To make room those that are written are forgotten; a call that is counted
 //       again has a row of its own, so that nothing written is replaced. A call without room is not counted.
-import {
-  type CallbackCountRow,
-  type CallbackCounts,
-  type Clock,
-  type Entropy,
-  Fault,
-  type Logger,
-} from '@dormouse/ports';
+import type { CallbackCountRow, CallbackCounts, Clock, Entropy, Logger } from '@dormouse/ports';
+import { createLateWrites } from '../late-writes.ts';
 import type { CallbackScope } from './callback-token.ts';
 
 export type TalliedCall = Pick<CallbackScope, 'tenant' | 'thread' | 'toolCallId'>;
@@ -43,18 +37,8 @@ export function createCallbackTally({ counts, clock, entropy, logger }: Callback
   const process = entropy.nonce();
   const cells = new Map<string, Cell>();
   let generation = 0;
-  let isScheduled = false;
-  let isAway = false;
-  let writing: Promise<void> = Promise.resolve();
-
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    clock.alarm(writeEveryMs, () => {
-      isScheduled = false;
-      void write();
-    });
-  }
+  const warn = (code: string): void => logger.warn('callback_counts_unwritten', { code });
+  const { schedule, write } = createLateWrites({ clock, everyMs: writeEveryMs, writeAll, warn });
 
   /** (L3) */
   function makeRoom(): boolean {
@@ -84,20 +68,10 @@ export function createCallbackTally({ counts, clock, entropy, logger }: Callback
     for (const cell of changed) cell.isChanged = false;
     try {
       await counts.put(changed.map(({ isChanged: _changed, ...row }) => row));
-      isAway = false;
     } catch (error) {
       for (const cell of changed) cell.isChanged = true;
-      if (!isAway)
-        logger.warn('callback_counts_unwritten', { code: error instanceof Fault ? error.code : String(error) });
-      isAway = true;
-      schedule();
+      throw error;
     }
-  }
-
-  /** One at a time: what is counted meanwhile is in the next. */
-  function write(): Promise<void> {
-    writing = writing.then(writeAll);
-    return writing;
   }
 
   return {

@@ -104,8 +104,7 @@ function authenticate(token: string, keys: ReadonlyMap<string, ReadyKey>): Signe
   const bytes = Buffer.from(token, 'base64url');
   if (bytes.length <= macBytes || bytes.toString('base64url') !== token) return null; // (K4)
   const covered = Buffer.concat([purpose, bytes.subarray(0, -macBytes)]);
-  const payload = covered.subarray(purpose.length);
-  const read = decode(payload);
+  const read = decode(covered.subarray(purpose.length));
   const key = read === null ? undefined : keys.get(read.keyId);
   if (read === null || key === undefined) return null;
   const isOurs = timingSafeEqual(keyedHash(key.secret, covered), bytes.subarray(-macBytes)); // (K1)
@@ -154,16 +153,8 @@ function decode(payload: Buffer): { readonly scope: CallbackScope; readonly keyI
     fields.push(payload.toString('utf8', offset + 2, end));
     offset = end;
   }
-  const [keyId, tenant, thread, toolCallId, toolServer] = fields;
-  if (
-    fields.length !== 5 ||
-    keyId === undefined ||
-    tenant === undefined ||
-    thread === undefined ||
-    toolCallId === undefined ||
-    toolServer === undefined
-  )
-    return null;
+  if (fields.length !== 5) return null;
+  const [keyId, tenant, thread, toolCallId, toolServer] = fields as [string, string, string, string, string];
   const expiresAt = expiry === 0 ? null : expiry - 1;
   return { keyId, scope: { tenant: storedTenantId(tenant), thread, toolCallId, toolServer, expiresAt } };
 }

@@ -6,7 +6,7 @@ import { inputIds, type ThreadInput } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit } from '../log/envelope.ts';
 import { createFamilyKeyring } from '../sealed/family-keyring.ts';
-import { key, message, newRow, opened, opening, type Stage } from '../thread-processor/spec/processor-stage.ts';
+import { key, message, newRow, opened, opening, type Rig } from '../thread-processor/spec/processor-rig.ts';
 import { createErasureApi } from './erasure-api.ts';
 import { createErasureService } from './erasure-service.ts';
 import { createUserNames } from './user-name.ts';
@@ -45,18 +45,18 @@ function createBreaker(given: Break) {
 
 async function scene(given: Break) {
   const breaker = createBreaker(given);
-  const { stage, actor } = await opened({ gate: breaker.gate });
+  const { rig, actor } = await opened({ gate: breaker.gate });
   const { ports } = actor;
   const insert = async (thread: ThreadKey, row: object, input: object = {}): Promise<void> => {
     await ports.directory.insert({ ...newRow, ...thread, family: thread.thread, ...row });
     const made = { ...opening(), id: inputIds.opening(thread.thread), ...input } as ThreadInput;
     if (thread !== key) await ports.inputs.publish(thread, made);
-    await stage.clock.advance(50);
+    await rig.clock.advance(50);
   };
   const metadata = { note: 'a label' };
   await insert(key, { userId: user, title: 'A title', metadata });
   await ports.inputs.publish(key, message('msg_1'));
-  await stage.clock.advance(5_000);
+  await rig.clock.advance(5_000);
   await insert(second, { userId: user, externalId: 'order-7' });
   const from = { from: { threadId: key.thread, position: 3 }, askAgain: false };
   await insert(
@@ -64,7 +64,7 @@ async function scene(given: Break) {
     { userId: 'ben', forkedFrom: key.thread, metadata: { ...metadata, own: 'stays' } },
     { fork: from },
   );
-  await stage.clock.advance(5_000);
+  await rig.clock.advance(5_000);
   for (const { thread } of [key, second, fork])
     await ports.familyKeys.insert({ tenant: key.tenant, family: thread, sealed: `key of ${thread}` });
   for (const userId of [user, 'ben'])
@@ -72,20 +72,20 @@ async function scene(given: Break) {
       ...{ tenant: key.tenant, userId, toolServer: 'crm', type: 'bearer', origin: 'https://crm.example' },
       ...{ sealed: 's', version: 1, createdAt: 0, updatedAt: 0, expiresAt: null, lease: null, failedAt: null },
     });
-  const api = createErasureApi({ ...ports, userNames, sealer: plainSealer, clock: stage.clock });
-  return { breaker, stage, ports, api };
+  const api = createErasureApi({ ...ports, userNames, sealer: plainSealer, clock: rig.clock });
+  return { breaker, rig, ports, api };
 }
 
 type Scene = Awaited<ReturnType<typeof scene>>;
 
-function eraser({ breaker, stage, ports }: Scene, node: string) {
-  const own = stage.world.ports(node);
+function eraser({ breaker, rig, ports }: Scene, node: string) {
+  const own = rig.world.ports(node);
   /** Consumed in the processor's process; the write is the eraser's. */
   const publish: InputBus['publish'] = (to, input) =>
     breaker.gate.pass(node, { name: 'inputs.publish', about: to.thread, kind: 'write' }, () => {
       void ports.inputs.publish(to, input);
     });
-  const { clock } = stage;
+  const { clock } = rig;
   return createErasureService({
     ...{ ...own, inputs: { ...ports.inputs, publish }, stored: own },
     keyring: createFamilyKeyring({ ...own, sealer: plainSealer, cipher: plainCipher, clock, keptMs: keyKeptMs }),
@@ -93,7 +93,7 @@ function eraser({ breaker, stage, ports }: Scene, node: string) {
   });
 }
 
-const recordsOf = ({ world }: Stage): readonly ErasureRecord[] => [...world.durable.erasures.values()];
+const recordsOf = ({ world }: Rig): readonly ErasureRecord[] => [...world.durable.erasures.values()];
 
 /** Erases until there is a certificate; a process that is dead is followed by another. */
 async function erased(at: Scene): Promise<void> {
@@ -102,8 +102,8 @@ async function erased(at: Scene): Promise<void> {
     const service = eraser(at, node);
     await service.start();
     for (let step = 0; step < 60 && !at.breaker.isDead(node); step += 1) {
-      await at.stage.clock.advance(500);
-      if (recordsOf(at.stage).every(({ certificate }) => certificate !== null)) return;
+      await at.rig.clock.advance(500);
+      if (recordsOf(at.rig).every(({ certificate }) => certificate !== null)) return;
     }
     if (!at.breaker.isDead(node)) throw new Error('it does not end');
   }
@@ -141,7 +141,7 @@ async function run(given: Break) {
   const at = await scene(given);
   const asked = await at.api.request(key.tenant, { userId: user });
   await erased(at);
-  return { at, asked, remains: remains(at.stage.world) };
+  return { at, asked, remains: remains(at.rig.world) };
 }
 
 describe('an erasure of a user', () => {
@@ -176,23 +176,23 @@ describe('an erasure of a user', () => {
 
   it('asked again, and worked at again, is the same with the same certificate', async () => {
     const { at } = await run(null);
-    const before = recordsOf(at.stage);
+    const before = recordsOf(at.rig);
     const again = await Promise.all([1, 2, 3].map(() => at.api.request(key.tenant, { userId: user })));
     for (const answer of again) expect(answer).toMatchObject({ value: { id: before[0]?.id, state: 'done' } });
     const service = eraser(at, 'eraser-late');
     await service.start();
-    await at.stage.clock.advance(5_000);
-    expect(recordsOf(at.stage)).toEqual(before);
+    await at.rig.clock.advance(5_000);
+    expect(recordsOf(at.rig)).toEqual(before);
   });
 
   it('of a user who does not exist ends, says so in its certificate, and erases nothing', async () => {
     const at = await scene(null);
-    const before = remains(at.stage.world);
+    const before = remains(at.rig.world);
     await at.api.request(key.tenant, { userId: 'nemo' });
     await erased(at);
-    const [record] = recordsOf(at.stage);
+    const [record] = recordsOf(at.rig);
     expect(JSON.parse(record?.certificate ?? 'null')).toMatchObject({ scope: 'user', families: [] });
-    expect({ ...remains(at.stage.world), erasures: [] }).toEqual(before);
+    expect({ ...remains(at.rig.world), erasures: [] }).toEqual(before);
   });
 
   it('of a user who has threads only later leaves them to the next erasure', async () => {
@@ -200,12 +200,12 @@ describe('an erasure of a user', () => {
     await at.api.request(key.tenant, { userId: 'nemo' });
     const service = eraser(at, 'eraser-1');
     await service.start();
-    await at.stage.clock.advance(600);
-    expect(recordsOf(at.stage)[0]?.keysErasedAt).not.toBeNull();
+    await at.rig.clock.advance(600);
+    expect(recordsOf(at.rig)[0]?.keysErasedAt).not.toBeNull();
     const later: ThreadKey = { ...key, thread: 'thr_later' };
     await at.ports.directory.insert({ ...newRow, ...later, family: later.thread, userId: 'nemo' });
-    await at.stage.clock.advance(5_000);
-    const [record] = recordsOf(at.stage);
+    await at.rig.clock.advance(5_000);
+    const [record] = recordsOf(at.rig);
     expect(JSON.parse(record?.certificate ?? 'null')).toMatchObject({ families: [] });
     expect(await at.ports.directory.get(later)).toMatchObject({ userId: 'nemo', status: 'opening' });
     expect(await at.api.request(key.tenant, { userId: 'nemo' })).toMatchObject({ value: { state: 'running' } });
@@ -216,7 +216,7 @@ describe('an erasure of a user', () => {
     const [name] = userNames.of(key.tenant, user);
     await at.api.request(key.tenant, { userId: name });
     await erased(at);
-    const left = remains(at.stage.world);
+    const left = remains(at.rig.world);
     expect(left.credentials).toEqual(['ben']);
     expect(left.keys.filter(({ sealed }) => sealed === null).map(({ family }) => family)).toEqual([
       key.thread,

@@ -2,13 +2,11 @@
 import type { ThreadKey, ThreadRow } from '@dormouse/ports';
 import { firstWords, inputIds, type SpawnChild } from '@dormouse/thread';
 
-/** Where it was spawned, and when. */
-export interface Spawning {
-  readonly key: ThreadKey;
-  readonly at: number;
-}
-
-export function childRow({ key, at }: Spawning, { childId, family, opening }: SpawnChild): ThreadRow {
+/** `key` and `at`: where it was spawned, and when. */
+export function childRow(
+  { key, at }: { readonly key: ThreadKey; readonly at: number },
+  { childId, family, opening }: SpawnChild,
+): ThreadRow {
   const { agent, userId, message } = opening;
   const words = message === null ? null : firstWords(message.content);
   return {

@@ -16,16 +16,8 @@ export interface CommitBody {
   readonly effects: readonly ThreadEffect[];
 }
 
-export interface Unsealed extends CommitBody {
+export interface Unsealed extends CommitBody, Pick<Commit, 'version' | 'inputs' | 'at' | 'nonce' | 'trace' | 'prev'> {
   readonly key: ThreadKey;
-  readonly version: number;
-  readonly inputs: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly nonce: string;
-  readonly trace: string | null;
-  /** Hash of the commit before, '' for the first. */
-  readonly prev: string;
 }
 
 export function sealCommit(decision: Unsealed): Commit {

@@ -1,7 +1,7 @@
 // Loads a thread from what is stored: snapshot and the commits after it. Used by every reader but the processor, which
 // has its own cache. A read that fails throws: state that cannot be loaded is never "empty". R54
 import { readJson } from '@dormouse/json';
-import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Snapshots, Stores, ThreadKey } from '@dormouse/ports';
 import type { TraceState } from '../tracing/trace-state.ts';
 import {
   emptyTail,
@@ -20,11 +20,7 @@ import { openCommit } from './envelope.ts';
 export const snapshotShape = 12;
 
 /** A thread at some version, and the messages of its transcript from `messagesFrom` on. */
-export interface LoadedThread {
-  readonly thread: Thread;
-  readonly tail: TranscriptTail;
-  /** Hash of the last commit folded, '' for none. */
-  readonly lastHash: string;
+export interface LoadedThread extends Pick<SnapshotState, 'thread' | 'tail' | 'lastHash'> {
   /** Ordinal of the first message in `messages`; those before it must be read from the log when needed. */
   readonly messagesFrom: number;
   readonly messages: readonly ModelMessage[];
@@ -33,6 +29,7 @@ export interface LoadedThread {
 export interface SnapshotState {
   readonly thread: Thread;
   readonly tail: TranscriptTail;
+  /** Hash of the last commit folded, '' for none. */
   readonly lastHash: string;
   /** Absent in a snapshot that was taken without tracing. */
   readonly trace?: TraceState;
@@ -45,37 +42,34 @@ export type SeeEvent = (event: RecordedEvent, at: number) => void;
 
 export const encodeSnapshot = (state: SnapshotState): string => JSON.stringify(state);
 
-/** Loads the head, or the thread as of `upTo` events when given. */
-export async function loadThread(
-  deps: { readonly log: ThreadLog; readonly snapshots: Snapshots },
+/** The newest snapshot, if it is usable and of at most `upTo` events; else the thread before its first commit. */
+export async function readSnapshot(
+  snapshots: Snapshots,
   key: ThreadKey,
-  upTo: number = Number.POSITIVE_INFINITY,
-  see?: SeeEvent,
-): Promise<LoadedThread> {
-  const stored = await deps.snapshots.latest(key);
-  const usable = stored !== null && stored.shape === snapshotShape && stored.version <= upTo;
-  const start: SnapshotState = usable
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<SnapshotState> {
+  const stored = await snapshots.latest(key);
+  const isUsable = stored !== null && stored.shape === snapshotShape && stored.version <= upTo;
+  return isUsable
     ? (readJson(stored.state) as SnapshotState)
     : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
-  const commits = await deps.log.read(key, start.thread.position);
-  const { thread, tail, lastHash, recent = [] } = start;
-  const loaded = { thread, tail, lastHash, messagesFrom: tail.length - recent.length, messages: recent };
-  return foldCommits(loaded, commits, upTo, see);
 }
 
-/** Folds commits that follow `loaded` directly, at most to `upTo` events. Messages are appended to a new array. */
-export function foldCommits(
-  loaded: LoadedThread,
-  commits: readonly Commit[],
-  upTo: number = Number.POSITIVE_INFINITY,
+/** Loads the head, or the thread as of `upTo` events when given. Messages are in a new array. */
+export async function loadThread(
+  deps: Pick<Stores, 'log' | 'snapshots'>,
+  key: ThreadKey,
+  upTo = Number.POSITIVE_INFINITY,
   see?: SeeEvent,
-): LoadedThread {
-  let { thread, tail, lastHash } = loaded;
-  const messages = [...loaded.messages];
+): Promise<LoadedThread> {
+  const { recent = [], ...start } = await readSnapshot(deps.snapshots, key, upTo);
+  let { thread, tail, lastHash } = start;
+  const messagesFrom = tail.length - recent.length;
+  const messages = [...recent];
   const lists = new GrowingLists();
-  for (const commit of commits) {
+  for (const commit of await deps.log.read(key, thread.position)) {
     for (const event of openCommit(commit).events) {
-      if (thread.position >= upTo) return { ...loaded, thread, tail, lastHash, messages };
+      if (thread.position >= upTo) return { thread, tail, lastHash, messagesFrom, messages };
       thread = evolve(thread, event, commit.at);
       see?.(event, commit.at);
       const step = extendTranscript(tail, event, lists);
@@ -84,5 +78,5 @@ export function foldCommits(
     }
     lastHash = commit.hash;
   }
-  return { ...loaded, thread, tail, lastHash, messages };
+  return { thread, tail, lastHash, messagesFrom, messages };
 }

@@ -4,13 +4,11 @@ import { observeDispatcher } from './dispatcher-gauges.ts';
 
 it('G1 a tool server is shown by the tenants in each state', async () => {
   const metrics = createMemoryMetrics();
-  observeDispatcher(metrics, {
-    breakers: () => [
-      ['mail', 'open'],
-      ['mail', 'closed'],
-      ['mail', 'open'],
-    ],
-  });
+  observeDispatcher(metrics, () => [
+    ['mail', 'open'],
+    ['mail', 'closed'],
+    ['mail', 'open'],
+  ]);
   expect([...(await metrics.observe('dormouse_tool_breaker'))]).toEqual([
     ['other closed', 0],
     ['other open', 0],

@@ -29,14 +29,11 @@ function statusOf(error: unknown): number {
 /** A message that `Dedup` has seen is one of the log, or on its way there. */
 export function measuredDedup(dedup: Dedup, metrics: Metrics): Dedup {
   return {
+    ...dedup,
     seen: async (tenant, id) => {
       const isSeen = await dedup.seen(tenant, id);
-      if (isSeen) countDuplicate(metrics, inputIdIn(id));
+      if (isSeen) countDuplicate(metrics, id.slice(id.indexOf(':') + 1)); // it is remembered as `thread:input`
       return isSeen;
     },
-    remember: (tenant, id) => dedup.remember(tenant, id),
   };
 }
-
-/** The gateway remembers an input under its thread, a colon, and its id. */
-const inputIdIn = (id: string): string => id.slice(id.indexOf(':') + 1);

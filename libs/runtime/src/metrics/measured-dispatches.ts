@@ -1,5 +1,5 @@
 // Times how long a debt waits for its payment by the dispatcher, and counts the tries after the first of a call.
-import type { Attempt, Clock, Counter, DispatchLedger, Metrics, WorkBus } from '@dormouse/ports';
+import type { Attempt, Clock, DispatchLedger, Metrics, WorkBus } from '@dormouse/ports';
 
 /** `clock`: the one that commits are dated by. */
 export function measuredDispatches(work: WorkBus, metrics: Metrics, clock: Pick<Clock, 'now'>): WorkBus {
@@ -21,23 +21,18 @@ export function measuredDispatches(work: WorkBus, metrics: Metrics, clock: Pick<
 /** An attempt is in the ledger before it is repeated. */
 export function measuredLedger(ledger: DispatchLedger, metrics: Metrics): DispatchLedger {
   const retries = metrics.counter('dormouse_retries_total', 'tool');
+  const count = ({ number }: Attempt): void => {
+    if (number > 1) retries.add(1);
+  };
   return {
-    read: (key, subject) => ledger.read(key, subject),
-    claim: (key, subject, nonce, at) => ledger.claim(key, subject, nonce, at),
-    unclaim: (key, subject, nonce) => ledger.unclaim(key, subject, nonce),
-    look: (key, toolCallId) => ledger.look(key, toolCallId),
-    attempts: (key, toolCallIds) => ledger.attempts(key, toolCallIds),
+    ...ledger,
     settle: (key, subject, outcome, detail, attempt) => {
-      if (attempt !== undefined) countRetry(retries, attempt);
+      if (attempt !== undefined) count(attempt);
       return ledger.settle(key, subject, outcome, detail, attempt);
     },
     record: (key, attempt) => {
-      countRetry(retries, attempt);
+      count(attempt);
       return ledger.record(key, attempt);
     },
   };
-}
-
-function countRetry(retries: Counter, { number }: Attempt): void {
-  if (number > 1) retries.add(1);
 }

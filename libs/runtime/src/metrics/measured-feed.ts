@@ -4,9 +4,6 @@ import { shownTool } from '../tracing/attributes.ts';
 import { type CommitFacts, readCommit } from './commit-facts.ts';
 import type { AskedModels } from './measured-model.ts';
 
-/** The label of calls that no tool server has. */
-const byRuntime = 'runtime';
-
 export function measuredFeed(feed: LiveFeed, metrics: Metrics, asked: AskedModels): LiveFeed {
   const turnTimes = metrics.histogram('dormouse_turn_duration_seconds');
   const modelRetries = metrics.counter('dormouse_retries_total', 'model');
@@ -16,11 +13,12 @@ export function measuredFeed(feed: LiveFeed, metrics: Metrics, asked: AskedModel
       turnTimes.record(tookMs / 1_000);
     },
     completionEnded: (completionId, model, outcome) => {
-      const by = asked.take(completionId);
+      const by = asked.get(completionId);
+      asked.drop(completionId);
       metrics.counter('dormouse_completions_total', by?.provider ?? 'unknown', by?.name ?? model, outcome).add(1);
     },
     callSettled: (toolServer, operation, outcome, tookMs) => {
-      metrics.counter('dormouse_tool_calls_total', toolServer ?? byRuntime, outcome).add(1);
+      metrics.counter('dormouse_tool_calls_total', toolServer ?? 'runtime', outcome).add(1);
       const failure = outcome === 'result' ? '' : outcome;
       const tool = shownTool({ operation, toolServer });
       metrics.histogram('gen_ai.execute_tool.duration', tool, failure).record(tookMs / 1_000);

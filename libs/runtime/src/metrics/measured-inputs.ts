@@ -28,14 +28,13 @@ function measuredConsumer(consumer: InputConsumer, { metrics, now }: Measuring):
   const rebalances = metrics.counter('dormouse_rebalances_total');
   let generation: Assignment['generation'] | null = null;
   return {
+    ...consumer,
     assigned: (assignment) => {
       takeovers.add(1);
       if (generation !== null && assignment.generation !== generation) rebalances.add(1);
       generation = assignment.generation;
       consumer.assigned(assignment);
     },
-    revoked: (assignment) => consumer.revoked(assignment),
-    busy: () => consumer.busy(),
     deliver: (assignment, delivery) => {
       if (delivery.what === 'recovery') {
         redeliveries.add(1);

@@ -2,24 +2,22 @@
 //
 // Invariant:
 //   L1. The processor looks an input up only to learn whether it was decided before: what it finds is a duplicate.
-import type { AppendAnswer, duplicateKinds, Metrics, ThreadLog } from '@dormouse/ports';
+import type { duplicateKinds, Metrics, ThreadLog } from '@dormouse/ports';
 import type { Measuring } from './measuring.ts';
 
 export function measuredLog(log: ThreadLog, { metrics, now }: Measuring): ThreadLog {
   const times = metrics.histogram('dormouse_append_duration_seconds');
   const conflicts = metrics.counter('dormouse_append_conflicts_total');
   return {
+    ...log,
     append: async (group) => {
       const from = now();
       const answers = await log.append(group);
       times.record((now() - from) / 1_000);
-      const lost = answers.filter(isConflict).length;
+      const lost = answers.filter((answer) => answer === 'conflict').length;
       if (lost > 0) conflicts.add(lost);
       return answers;
     },
-    read: (key, from, limit) => log.read(key, from, limit),
-    at: (key, position) => log.at(key, position),
-    head: (key) => log.head(key),
     findByInputs: async (key, inputs) => {
       const commits = await log.findByInputs(key, inputs);
       for (const [place, input] of inputs.entries()) if (commits[place]) countDuplicate(metrics, input); // (L1)
@@ -28,16 +26,13 @@ export function measuredLog(log: ThreadLog, { metrics, now }: Measuring): Thread
   };
 }
 
-const isConflict = (answer: AppendAnswer): boolean => answer === 'conflict';
-
 export function countDuplicate(metrics: Metrics, inputId: string): void {
-  metrics.counter('dormouse_duplicates_total', kindOfId(inputId)).add(1);
+  const kind = kinds[inputId.slice(0, inputId.indexOf(':'))] ?? 'ClientInput';
+  metrics.counter('dormouse_duplicates_total', kind).add(1);
 }
 
-type DuplicateKind = (typeof duplicateKinds)[number];
-
 /** By what stands before the colon, see `inputIds`. */
-const kinds: Readonly<Record<string, DuplicateKind>> = {
+const kinds: Readonly<Record<string, (typeof duplicateKinds)[number]>> = {
   open: 'ThreadOpening',
   ts: 'ToolsetsResult',
   mg: 'MigrationResult',
@@ -54,5 +49,3 @@ const kinds: Readonly<Record<string, DuplicateKind>> = {
   p: 'ParentMessage',
   t: 'TimerFiring',
 };
-
-const kindOfId = (inputId: string): DuplicateKind => kinds[inputId.slice(0, inputId.indexOf(':'))] ?? 'ClientInput';

@@ -5,7 +5,7 @@
 //       its reader leaves before that was broken off.
 //   M2. The model's name is the one that is sent to the provider; a provider without names is its own.
 //   M3. The provider's name is that of the GenAI conventions, as in spans.
-import { createBoundedMap } from '@dormouse/collections';
+import { type BoundedMap, createBoundedMap } from '@dormouse/collections';
 import { type Metrics, type Model, ModelFault, type ModelPart } from '@dormouse/ports';
 import type { Usage } from '@dormouse/thread';
 import { providerName } from '../tracing/attributes.ts';
@@ -16,34 +16,20 @@ export interface AskedModel {
   readonly name: string;
 }
 
-/** Which model was asked for a completion, until its end is committed. */
-export interface AskedModels {
-  note(completionId: string, model: AskedModel): void;
-  /** Null where another process asked. */
-  take(completionId: string): AskedModel | null;
-}
+/** Which model was asked, by completion, until its end is committed; nothing where another process asked. */
+export type AskedModels = BoundedMap<AskedModel>;
 
 const askedMax = 10_000;
 const brokenOff = 'broken_off';
 
-export function createAskedModels(): AskedModels {
-  const asked = createBoundedMap<AskedModel>(askedMax);
-  return {
-    note: (completionId, model) => void asked.set(completionId, model),
-    take: (completionId) => {
-      const model = asked.get(completionId) ?? null;
-      asked.drop(completionId);
-      return model;
-    },
-  };
-}
+export const createAskedModels = (): AskedModels => createBoundedMap<AskedModel>(askedMax);
 
 export function measuredModel(model: Model, measuring: Measuring, asked: AskedModels): Model {
   return {
     complete: (request) => {
       const { provider, name } = request.model;
       const by: AskedModel = { provider: providerName(provider), name: name === '' ? provider : name }; // (M2, M3)
-      asked.note(request.completionId, by);
+      asked.set(request.completionId, by);
       return { [Symbol.asyncIterator]: () => new MeasuredParts(model.complete(request), measuring, by) };
     },
   };

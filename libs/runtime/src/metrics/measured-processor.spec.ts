@@ -15,9 +15,9 @@ import {
   type Play,
   result,
   says,
-  type Stage,
-  type StageOptions,
-} from '../thread-processor/spec/processor-stage.ts';
+  type Rig,
+  type RigOptions,
+} from '../thread-processor/spec/processor-rig.ts';
 
 const hangs: Play = async function* () {
   yield { part: 'text', text: 'I was about' };
@@ -29,17 +29,17 @@ const fails: Play = () => {
 };
 
 let metrics: MemoryMetrics;
-let stage: Stage;
+let rig: Rig;
 let actor: Actor;
 
-async function opens(options: StageOptions): Promise<void> {
+async function opens(options: RigOptions): Promise<void> {
   metrics = createMemoryMetrics();
-  ({ stage, actor } = await opened({ metrics, ...options }));
+  ({ rig, actor } = await opened({ metrics, ...options }));
 }
 
 async function sends(input: ThreadInput, thenMs = 50): Promise<void> {
   await actor.ports.inputs.publish(key, input).catch(() => undefined);
-  await stage.clock.advance(thenMs);
+  await rig.clock.advance(thenMs);
 }
 
 const count = (...series: readonly string[]): number => metrics.counted.get(series.join(' ')) ?? 0;
@@ -49,7 +49,7 @@ describe('a turn with one tool', () => {
   beforeEach(async () => {
     await opens({ play: inTurn(calls('weather', '{}'), says('sunny')) });
     await sends(message('msg_1'), 2_000);
-    await sends(result(invoked(stage)));
+    await sends(result(invoked(rig)));
   });
 
   it('F1 counts once, at its end, with the time from its message', () => {
@@ -65,7 +65,7 @@ describe('a turn with one tool', () => {
 
   it('F2 a repeated result is a duplicate and nothing else', async () => {
     const before = new Map(metrics.counted);
-    await sends(result(invoked(stage)));
+    await sends(result(invoked(rig)));
     const changed = [...metrics.counted].filter(([series, value]) => before.get(series) !== value);
     expect(changed.map(([series]) => series).toSorted()).toEqual([
       'dormouse_duplicates_total ToolResult',

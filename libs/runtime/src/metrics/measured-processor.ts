@@ -1,15 +1,12 @@
 // The ports of the processor, measured.
-import type { Clock, InputBus, LiveFeed, Model, ThreadLog } from '@dormouse/ports';
+import type { Clock, Model, Stores } from '@dormouse/ports';
 import { measuredFeed } from './measured-feed.ts';
 import { measuredInputs } from './measured-inputs.ts';
 import { measuredLog } from './measured-log.ts';
 import { createAskedModels, measuredModel } from './measured-model.ts';
 import type { Measuring } from './measuring.ts';
 
-interface ProcessorPorts {
-  readonly log: ThreadLog;
-  readonly inputs: InputBus;
-  readonly feed: LiveFeed;
+interface ProcessorPorts extends Pick<Stores, 'log' | 'inputs' | 'feed'> {
   readonly model: Model;
 }
 

@@ -11,13 +11,11 @@
 import {
   answerOwner,
   type Clock,
-  type DispatchLedger,
   Fault,
-  type InputBus,
   type Logger,
   type Owed,
   type Sealer,
-  type ToolServers,
+  type Stores,
   type ToolTransport,
 } from '@dormouse/ports';
 import { encodeChoiceAnswer } from '@dormouse/protocol';
@@ -27,37 +25,27 @@ import type { Holding } from '../tenants/holding.ts';
 import { atAddress } from '../tool-dispatcher/registrations.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
-export interface ChoiceAnswers {
-  /** @throws Fault UNAVAILABLE when it should be tried again later. */
-  post(owed: Owed<AnswerChoice>): Promise<void>;
-}
-
-export function createChoiceAnswers(deps: {
-  readonly inputs: InputBus;
-  readonly toolServers: ToolServers;
+export interface ChoiceAnswersDeps extends Pick<Stores, 'inputs' | 'toolServers' | 'ledger'> {
   readonly transport: ToolTransport;
   readonly sealer: Sealer;
-  readonly ledger: DispatchLedger;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Default: null. */
   readonly holding?: Holding | null;
   readonly settings: { readonly noticeTimeoutMs: number; readonly answerRetryTotalMs: number };
   readonly signal: AbortSignal;
-}): ChoiceAnswers {
+}
+
+/** The function throws Fault UNAVAILABLE when it should be called again later. */
+export function createChoiceAnswers(deps: ChoiceAnswersDeps): (owed: Owed<AnswerChoice>) => Promise<void> {
   const { inputs, toolServers, transport, sealer, ledger, clock, logger, settings, signal, holding = null } = deps;
 
   async function giveUp({ tenant, thread, trace, effect }: Owed<AnswerChoice>, why: string): Promise<void> {
     const { toolCallId, choiceId } = effect;
     logger.warn('choice_answer_undelivered', { tenant, thread, call: toolCallId, why });
+    const id = inputIds.choiceAnswerFailure(choiceId);
     const detail = `the answer to its choice could not be delivered to the tool: ${why}`;
-    const input = {
-      kind: 'ChoiceAnswerFailure',
-      id: inputIds.choiceAnswerFailure(choiceId),
-      toolCallId,
-      detail,
-    } as const;
-    await inputs.publish({ tenant, thread }, input, trace); // (W2)
+    await inputs.publish({ tenant, thread }, { kind: 'ChoiceAnswerFailure', id, toolCallId, detail }, trace); // (W2)
   }
 
   async function tryOnce(owed: Owed<AnswerChoice>): Promise<void> {
@@ -89,14 +77,12 @@ export function createChoiceAnswers(deps: {
   /** (W4) */
   const underWay = new Map<string, Promise<void>>();
 
-  return {
-    post: (owed) => {
-      const name = `${owed.tenant}:${owed.thread}:${owed.effect.id}`;
-      const known = underWay.get(name);
-      if (known !== undefined) return known;
-      const trying = tryOnce(owed).finally(() => underWay.delete(name));
-      underWay.set(name, trying);
-      return trying;
-    },
+  return (owed) => {
+    const name = `${owed.tenant}:${owed.thread}:${owed.effect.id}`;
+    const known = underWay.get(name);
+    if (known !== undefined) return known;
+    const trying = tryOnce(owed).finally(() => underWay.delete(name));
+    underWay.set(name, trying);
+    return trying;
   };
 }

@@ -2,30 +2,22 @@ import { createSeededEntropy, plainSealer } from '@dormouse/adapter-memory';
 import { answerOwner, Fault } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../service.ts';
-import {
-  broken,
-  createStage,
-  key,
-  never,
-  type Peer,
-  type Stage,
-  status,
-} from '../tool-dispatcher/spec/dispatcher-stage.ts';
+import { broken, createRig, key, never, type Peer, type Rig, status } from '../tool-dispatcher/spec/dispatcher-rig.ts';
 import { faulty } from '../tool-dispatcher/spec/faulty.ts';
 import { createNotifier } from './notifier.ts';
 
-let stage: Stage;
+let rig: Rig;
 let peers: Peer[];
 let notifier: Service;
 let lives = 0;
 const toolServers = ['one', 'two', 'three'];
 
 beforeEach(async () => {
-  stage = createStage();
+  rig = createRig();
   peers = [];
   for (const name of toolServers)
     peers.push(
-      await stage.register(name, {
+      await rig.register(name, {
         baseUrl: `https://${name}.example/base/`,
         endpointOverride: 'https://elsewhere.example/',
       }),
@@ -33,15 +25,15 @@ beforeEach(async () => {
   notifier = await start();
 });
 
-async function start(ports: Partial<Stage['ports']> = {}): Promise<Service> {
+async function start(ports: Partial<Rig['ports']> = {}): Promise<Service> {
   const service = createNotifier({
-    ...stage.ports,
-    inputs: stage.inputBus,
+    ...rig.ports,
+    inputs: rig.inputBus,
     ...ports,
     sealer: plainSealer,
-    clock: stage.clock,
+    clock: rig.clock,
     entropy: createSeededEntropy(2, `life${(lives += 1)}`),
-    logger: stage.logger,
+    logger: rig.logger,
   });
   await service.start();
   return service;
@@ -50,7 +42,7 @@ async function owe(
   effect: { readonly do: 'SendCloseNotices' } | { readonly do: 'SendCancelNotices'; readonly toolCallId: string },
   id = 'ntc_1',
 ): Promise<{ paid: boolean }> {
-  const receipt = await stage.ports.work.publish('notices', {
+  const receipt = await rig.ports.work.publish('notices', {
     ...key,
     effect: { ...effect, id, toolServers },
     at: 1,
@@ -58,7 +50,7 @@ async function owe(
   });
   const debt = { paid: false };
   void receipt.handled?.then(() => (debt.paid = true));
-  await stage.clock.advance(0);
+  await rig.clock.advance(0);
   return debt;
 }
 const close = { do: 'SendCloseNotices' } as const;
@@ -79,7 +71,7 @@ describe('close notices', () => {
       for (const peer of peers) peer.answers = [answer];
       expect(await owe(close)).toEqual({ paid: true });
       await owe(close); // the same debt, paid again
-      await stage.clock.advance(3_600_000);
+      await rig.clock.advance(3_600_000);
       expect(counts()).toEqual([1, 1, 1]);
     },
   );
@@ -91,7 +83,7 @@ describe('close notices', () => {
   });
 
   it('R62 a server that is not registered any more stops no other', async () => {
-    await stage.ports.toolServers.remove(key.tenant, 'one');
+    await rig.ports.toolServers.remove(key.tenant, 'one');
     expect(await owe(close)).toEqual({ paid: true });
     expect(counts()).toEqual([0, 1, 1]);
   });
@@ -113,7 +105,7 @@ describe('cancel notices', () => {
     await notifier.stop(0);
     await start();
     await owe(cancel);
-    await stage.clock.advance(3_600_000);
+    await rig.clock.advance(3_600_000);
     expect(counts()).toEqual([1, 1, 1]);
   });
 
@@ -129,12 +121,12 @@ describe('cancel notices', () => {
     const isTwo = ([, subject]: readonly unknown[]): boolean => String(subject).endsWith(':two');
     const reason = (given: readonly unknown[]): Error | null =>
       down && isTwo(given) ? new Fault('UNAVAILABLE', 'down') : null;
-    const ledger = faulty(stage.ports.ledger, 'claim', reason);
+    const ledger = faulty(rig.ports.ledger, 'claim', reason);
     await start({ ledger });
     const debt = await owe(cancel);
     expect([debt.paid, counts()]).toEqual([false, [1, 0, 1]]);
     down = false;
-    await stage.clock.advance(60_000);
+    await rig.clock.advance(60_000);
     expect([debt.paid, counts()]).toEqual([true, [1, 1, 1]]);
   });
 });
@@ -145,7 +137,7 @@ describe('answers to choices', () => {
     const answerTo = plainSealer.seal(answerOwner(key.tenant, key.thread, 'call_1'), url);
     const call = { toolCallId: 'call_1', toolServer: 'one', answerTo } as const;
     const effect = { do: 'AnswerChoice', id: 'answer:chc_1', choiceId: 'chc_1', ...call, selected: 1 } as const;
-    return { ...key, effect, at: stage.clock.now(), trace: null };
+    return { ...key, effect, at: rig.clock.now(), trace: null };
   };
 
   it.each([400, 404, 410, 429])(
@@ -154,10 +146,10 @@ describe('answers to choices', () => {
       const [one] = peers;
       if (one === undefined) throw new Error('there is no peer');
       one.answers = [status(code)];
-      await stage.ports.work.publish('notices', answer());
-      await stage.clock.advance(3_600_000);
+      await rig.ports.work.publish('notices', answer());
+      await rig.clock.advance(3_600_000);
       expect(one.posts).toHaveLength(1);
-      expect(stage.inputs).toMatchObject([
+      expect(rig.inputs).toMatchObject([
         { kind: 'ChoiceAnswerFailure', toolCallId: 'call_1', detail: expect.stringContaining(`HTTP ${code}`) },
       ]);
     },
@@ -168,18 +160,18 @@ describe('answers to choices', () => {
     if (one === undefined) throw new Error('there is no peer');
     one.answers = [status(503), status(200)];
     const owed = answer();
-    await stage.ports.work.publish('notices', owed);
-    await stage.clock.advance(60_000);
+    await rig.ports.work.publish('notices', owed);
+    await rig.clock.advance(60_000);
     expect(one.posts).toHaveLength(2);
-    await stage.ports.work.publish('notices', owed);
-    await stage.clock.advance(60_000);
+    await rig.ports.work.publish('notices', owed);
+    await rig.clock.advance(60_000);
     expect(one.posts).toHaveLength(2);
   });
 
   it('W4 are posted once when they are owed twice at the same moment', async () => {
     const owed = answer();
-    const receipts = await Promise.all([owed, owed].map(async (one) => stage.ports.work.publish('notices', one)));
-    await stage.clock.advance(1_000);
+    const receipts = await Promise.all([owed, owed].map(async (one) => rig.ports.work.publish('notices', one)));
+    await rig.clock.advance(1_000);
     for (const { handled } of receipts) await handled;
     expect(peers[0]?.posts).toHaveLength(1);
   });
@@ -190,7 +182,7 @@ describe('stopping', () => {
     for (const peer of peers) peer.answers = [never];
     await owe(close);
     const stopped = notifier.stop(1_000);
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     await stopped;
     expect(counts()).toEqual([1, 1, 1]);
   });

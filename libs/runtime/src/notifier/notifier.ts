@@ -12,21 +12,17 @@
 import {
   Fault,
   type Clock,
-  type DispatchLedger,
   type Entropy,
-  type InputBus,
   type Logger,
   type Owed,
   type Sealer,
+  type Stores,
   type Subscription,
-  type ThreadKey,
-  type ToolServers,
   type ToolTransport,
-  type WorkBus,
   type WorkTopics,
 } from '@dormouse/ports';
 import { encodeCancelToolCall, encodeCloseThread, toolServerUrl } from '@dormouse/protocol';
-import { type AnswerChoice, type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
+import { type SendCancelNotices, type SendCloseNotices, unreachable } from '@dormouse/thread';
 import type { Holding } from '../tenants/holding.ts';
 import type { TenantLimits } from '../tenants/tenant-limits.ts';
 import { createChoiceAnswers } from './choice-answers.ts';
@@ -34,32 +30,23 @@ import type { Service } from '../service.ts';
 import { atAddress } from '../tool-dispatcher/registrations.ts';
 import { traceHeaders } from '../tool-dispatcher/trace-headers.ts';
 
-export interface NotifierDeps {
-  readonly work: WorkBus;
-  readonly inputs: InputBus;
+export interface NotifierDeps extends Pick<Stores, 'work' | 'inputs' | 'toolServers' | 'ledger'> {
   readonly sealer: Sealer;
-  readonly toolServers: ToolServers;
   readonly transport: ToolTransport;
-  readonly ledger: DispatchLedger;
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly logger: Logger;
-  readonly settings?: Partial<NotifierSettings>;
+  readonly settings?: Partial<typeof defaultSettings>;
   /** Default: null. */
   readonly holding?: Holding | null;
   /** Default: all tenants have the same weight. */
   readonly limits?: Pick<TenantLimits, 'weightOf'>;
 }
 
-export interface NotifierSettings {
-  readonly noticeTimeoutMs: number;
-  /** How long an answer to a choice is tried. */
-  readonly answerRetryTotalMs: number;
-}
+/** `answerRetryTotalMs`: how long an answer to a choice is tried. */
+const defaultSettings = { noticeTimeoutMs: 10_000, answerRetryTotalMs: 600_000 };
 
 type Notice = Owed<SendCancelNotices | SendCloseNotices>;
-
-const defaultSettings: NotifierSettings = { noticeTimeoutMs: 10_000, answerRetryTotalMs: 600_000 };
 
 export function createNotifier(deps: NotifierDeps): Service {
   const settings = { ...defaultSettings, ...deps.settings };
@@ -74,7 +61,7 @@ export function createNotifier(deps: NotifierDeps): Service {
     const registered = await deps.toolServers.get(tenant, name);
     if (registered === null) return deps.logger.info('notice_without_server', { tenant, thread, toolServer: name });
     const server = atAddress(registered, effect);
-    const key: ThreadKey = { tenant, thread };
+    const key = { tenant, thread };
     if (server.paused && holding !== null) return await holding.holdForServer(key, name); // (N5)
     const subject = `${effect.id}:${name}`;
     if (!(await deps.ledger.claim(key, subject, deps.entropy.nonce(), deps.clock.now()))) return; // (N1)
@@ -92,13 +79,13 @@ export function createNotifier(deps: NotifierDeps): Service {
       deps.logger.info('notice_not_acknowledged', { tenant, thread, toolServer: name, status }); // (N3)
   }
 
-  const answers = createChoiceAnswers({ ...deps, settings, signal: hardStop.signal });
+  const postAnswer = createChoiceAnswers({ ...deps, settings, signal: hardStop.signal });
 
   async function handle(owed: WorkTopics['notices']): Promise<void> {
     if (stopping) throw new Fault('UNAVAILABLE', 'the notifier is stopping');
     if (holding !== null && (await holding.holds(owed))) return; // (N5)
     const { effect } = owed;
-    if (effect.do === 'AnswerChoice') return answers.post({ ...owed, effect } satisfies Owed<AnswerChoice>);
+    if (effect.do === 'AnswerChoice') return postAnswer({ ...owed, effect });
     const notice: Notice = { ...owed, effect };
     const outcomes = await Promise.allSettled(notice.effect.toolServers.map((name) => post(notice, name))); // (N2)
     // What failed before its claim is delivered again; what was claimed is not sent again.
@@ -108,10 +95,7 @@ export function createNotifier(deps: NotifierDeps): Service {
 
   function track(notice: WorkTopics['notices']): Promise<void> {
     const work = handle(notice);
-    const settled = work.then(
-      () => void running.delete(settled),
-      () => void running.delete(settled),
-    );
+    const settled: Promise<void> = work.catch(() => {}).finally(() => running.delete(settled));
     running.add(settled);
     return work;
   }
@@ -129,18 +113,15 @@ export function createNotifier(deps: NotifierDeps): Service {
   };
 }
 
-function requestOf({ thread, effect }: Notice): {
-  readonly path: 'closeThread' | 'cancelToolCall';
-  readonly body: object;
-} {
+function requestOf({ thread: threadId, effect }: Notice) {
   switch (effect.do) {
     case 'SendCloseNotices':
-      return { path: 'closeThread', body: encodeCloseThread({ threadId: thread }) };
+      return { path: 'closeThread', body: encodeCloseThread({ threadId }) } as const;
     case 'SendCancelNotices':
       return {
         path: 'cancelToolCall',
-        body: encodeCancelToolCall({ threadId: thread, toolCallId: effect.toolCallId }),
-      };
+        body: encodeCancelToolCall({ threadId, toolCallId: effect.toolCallId }),
+      } as const;
     default:
       return unreachable(effect);
   }

@@ -12,9 +12,9 @@ import {
   newRow,
   opened,
   opening,
-  type Stage,
-  type StageOptions,
-} from '../thread-processor/spec/processor-stage.ts';
+  type Rig,
+  type RigOptions,
+} from '../thread-processor/spec/processor-rig.ts';
 import type { Service } from '../service.ts';
 import { createRetention } from './retention.ts';
 
@@ -23,42 +23,42 @@ const minute = 60_000;
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 interface At {
-  readonly stage: Stage;
+  readonly rig: Rig;
   readonly ports: MemoryPorts;
   readonly actor: Actor;
   readonly stored: number[];
   sweep(node?: string): Service;
 }
 
-async function at(options: StageOptions = {}, tenant: Partial<TenantRecord> = { retentionDays: 30 }): Promise<At> {
-  const { stage, actor } = await opened({ ...options, hasTenants: true });
+async function at(options: RigOptions = {}, tenant: Partial<TenantRecord> = { retentionDays: 30 }): Promise<At> {
+  const { rig, actor } = await opened({ ...options, hasTenants: true });
   const { ports } = actor;
   await ports.tenants.insert(newTenant(key.tenant, 0, tenant));
-  await ports.directory.insert({ ...newRow, createdAt: stage.clock.now(), updatedAt: stage.clock.now() });
-  await say({ stage, ports }, 'msg_1');
+  await ports.directory.insert({ ...newRow, createdAt: rig.clock.now(), updatedAt: rig.clock.now() });
+  await say({ rig, ports }, 'msg_1');
   const stored: number[] = [];
   const sweep = (node = 'sweeper'): Service => {
-    const own = stage.world.ports(node);
+    const own = rig.world.ports(node);
     return createRetention({
-      ...{ ...own, inputs: ports.inputs, clock: stage.clock, logger, metrics: noMetrics },
-      audit: createAuditor({ ...own, clock: stage.clock }),
+      ...{ ...own, inputs: ports.inputs, clock: rig.clock, logger, metrics: noMetrics },
+      audit: createAuditor({ ...own, clock: rig.clock }),
       limits: { stored: (_tenant, bytes) => void stored.push(bytes) },
       settings: { days: null, auditDays: null },
     });
   };
-  return { stage, ports, actor, stored, sweep };
+  return { rig, ports, actor, stored, sweep };
 }
 
-async function say({ stage, ports }: Pick<At, 'stage' | 'ports'>, id: string, thread = key): Promise<void> {
+async function say({ rig, ports }: Pick<At, 'rig' | 'ports'>, id: string, thread = key): Promise<void> {
   await ports.inputs.publish(thread, message(id));
-  await stage.clock.advance(5_000);
+  await rig.clock.advance(5_000);
 }
 
 const rowOf = ({ ports }: At, thread = key): Promise<ThreadRow | null> => ports.directory.get(thread);
 
 /** Passes of the sweep, and of the processor. */
-async function minutes({ stage }: At, count: number): Promise<void> {
-  for (let nth = 0; nth < count; nth += 1) await stage.clock.advance(minute);
+async function minutes({ rig }: At, count: number): Promise<void> {
+  for (let nth = 0; nth < count; nth += 1) await rig.clock.advance(minute);
 }
 
 const auditOf = async ({ ports }: At) =>
@@ -70,28 +70,28 @@ async function another(from: At, thread: string, row: Partial<ThreadRow> = {}, i
   await from.ports.directory.insert({ ...newRow, ...other, family: thread, ...row });
   const made = { ...opening(), id: inputIds.opening(thread), ...input } as ThreadInput;
   await from.ports.inputs.publish(other, made);
-  await from.stage.clock.advance(50);
+  await from.rig.clock.advance(50);
   return other;
 }
 
 describe('retention', () => {
   it('(R5) closes a family at rest and removes it, with its log, and says so', async () => {
     const here = await at();
-    const { stage, ports } = here;
+    const { rig, ports } = here;
     const service = here.sweep();
     await service.start();
-    await stage.clock.jump(29 * day);
+    await rig.clock.jump(29 * day);
     await minutes(here, 30);
     expect(await rowOf(here)).toMatchObject({ status: 'idle' });
-    expect(stage.told()).not.toContain('ThreadClosed');
-    await stage.clock.jump(day);
+    expect(rig.told()).not.toContain('ThreadClosed');
+    await rig.clock.jump(day);
     await minutes(here, 3);
     expect(await rowOf(here)).toMatchObject({ status: 'closed' });
-    expect(stage.told()).toContain('ThreadClosed');
-    const bytes = stage.commits().reduce((sum, { body }) => sum + body.length, 0);
+    expect(rig.told()).toContain('ThreadClosed');
+    const bytes = rig.commits().reduce((sum, { body }) => sum + body.length, 0);
     await minutes(here, 30);
     expect(await rowOf(here)).toBeNull();
-    expect(stage.commits()).toEqual([]);
+    expect(rig.commits()).toEqual([]);
     expect(here.stored).toEqual([-bytes]);
     expect(await auditOf(here)).toMatchObject([
       { actor: 'retention', action: 'threads.removed', outcome: `1 threads, ${bytes} bytes` },
@@ -104,10 +104,10 @@ describe('retention', () => {
 
   it('(V1) loses to a message that comes first, at every moment until the thread is closed', async () => {
     const here = await at();
-    const { stage, ports } = here;
-    await stage.clock.jump(31 * day);
+    const { rig, ports } = here;
+    await rig.clock.jump(31 * day);
     // As the sweep would, up to its input: the mark is there, the message comes before it is decided.
-    await ports.restingThreads.leave(key.tenant, [key.thread], stage.clock.now());
+    await ports.restingThreads.leave(key.tenant, [key.thread], rig.clock.now());
     const { leavingAt = 0 } = (await rowOf(here)) ?? {};
     const end: ThreadInput = {
       kind: 'RetentionEnd',
@@ -118,8 +118,8 @@ describe('retention', () => {
     const service = here.sweep();
     await service.start();
     await minutes(here, 60);
-    expect(stage.told().filter((type) => type === 'MessageAccepted')).toHaveLength(2);
-    expect(stage.told()).not.toContain('ThreadClosed');
+    expect(rig.told().filter((type) => type === 'MessageAccepted')).toHaveLength(2);
+    expect(rig.told()).not.toContain('ThreadClosed');
     expect(await rowOf(here)).toMatchObject({ status: 'idle' });
     expect((await rowOf(here))?.leavingAt).toBeUndefined();
     void service.stop(0);
@@ -127,38 +127,38 @@ describe('retention', () => {
 
   it('(V1) refuses a message that comes second in the log of the thread, and removes it later', async () => {
     const here = await at();
-    const { stage, ports } = here;
+    const { rig, ports } = here;
     const service = here.sweep();
     await service.start();
-    await stage.clock.jump(31 * day);
+    await rig.clock.jump(31 * day);
     await minutes(here, 2);
-    expect(stage.told()).toContain('ThreadClosed');
+    expect(rig.told()).toContain('ThreadClosed');
     await minutes(here, 5);
     await ports.inputs.publish(key, message('msg_2')).catch(() => undefined);
-    await stage.clock.advance(5_000);
-    expect(stage.told().at(-1)).toBe('MessageRefused');
+    await rig.clock.advance(5_000);
+    expect(rig.told().at(-1)).toBe('MessageRefused');
     await minutes(here, 8); // the refusal can be read for as long as the thread could
     expect(await rowOf(here)).not.toBeNull();
     await minutes(here, 6);
     expect(await rowOf(here)).toBeNull();
-    expect(stage.commits()).toEqual([]);
+    expect(rig.commits()).toEqual([]);
     void service.stop(0);
   });
 
   it('(V2) keeps a thread that was woken while it was marked, and closed by its client', async () => {
     const here = await at();
-    const { stage, ports } = here;
-    await stage.clock.jump(31 * day);
-    await ports.restingThreads.leave(key.tenant, [key.thread], stage.clock.now());
+    const { rig, ports } = here;
+    await rig.clock.jump(31 * day);
+    await ports.restingThreads.leave(key.tenant, [key.thread], rig.clock.now());
     await say(here, 'msg_2');
     await ports.inputs.publish(key, { kind: 'CloseRequest', id: 'c:x', requestId: 'req_x' });
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     const service = here.sweep();
     await service.start();
     await minutes(here, 60);
     expect(await rowOf(here)).toMatchObject({ status: 'closed' });
     expect((await rowOf(here))?.leavingAt).toBeUndefined();
-    await stage.clock.jump(31 * day); // of a thread that nothing has used since
+    await rig.clock.jump(31 * day); // of a thread that nothing has used since
     await minutes(here, 30);
     expect(await rowOf(here)).toBeNull();
     void service.stop(0);
@@ -166,19 +166,19 @@ describe('retention', () => {
 
   it('(F1) keeps what another family begins with, until that goes itself', async () => {
     const here = await at();
-    const { stage, ports } = here;
+    const { rig, ports } = here;
     const fork = await another(here, 'thr_fork', { forkedFrom: key.thread }, {
       fork: { from: { threadId: key.thread, position: 3 }, askAgain: false },
     } as object);
-    await stage.clock.jump(20 * day);
+    await rig.clock.jump(20 * day);
     await ports.inputs.publish(fork, { kind: 'CloseRequest', id: 'c:x', requestId: 'req_x' });
     const service = here.sweep();
     await service.start();
-    await stage.clock.jump(15 * day);
+    await rig.clock.jump(15 * day);
     await minutes(here, 30);
     expect(await rowOf(here)).toMatchObject({ status: 'idle' });
     expect((await rowOf(here))?.leavingAt).toBeUndefined();
-    await stage.clock.jump(16 * day);
+    await rig.clock.jump(16 * day);
     await minutes(here, 60);
     expect(await rowOf(here, fork)).toBeNull();
     expect(await rowOf(here)).toBeNull();
@@ -187,13 +187,13 @@ describe('retention', () => {
 
   it('(F1) keeps a family while one of its threads is used', async () => {
     const here = await at();
-    const { stage } = here;
+    const { rig } = here;
     const child = await another(here, 'thr_child', { parent: key.thread, family: key.thread });
     const service = here.sweep();
     await service.start();
-    await stage.clock.jump(20 * day);
+    await rig.clock.jump(20 * day);
     await say(here, 'msg_child', child);
-    await stage.clock.jump(20 * day);
+    await rig.clock.jump(20 * day);
     await minutes(here, 30);
     expect(await rowOf(here)).toMatchObject({ status: 'idle' });
     void service.stop(0);
@@ -207,7 +207,7 @@ describe('retention', () => {
     const here = await at({}, tenant);
     const service = here.sweep();
     await service.start();
-    await here.stage.clock.jump(99 * day);
+    await here.rig.clock.jump(99 * day);
     await minutes(here, 30);
     expect(await rowOf(here)).toMatchObject({ status: 'idle' });
     void service.stop(0);
@@ -215,10 +215,10 @@ describe('retention', () => {
 
   it('(R4) takes the marks back when a tenant keeps its threads for ever again', async () => {
     const here = await at();
-    const { stage, ports } = here;
+    const { rig, ports } = here;
     const service = here.sweep();
     await service.start();
-    await stage.clock.jump(31 * day);
+    await rig.clock.jump(31 * day);
     await minutes(here, 3);
     expect((await rowOf(here))?.leavingAt).toBeDefined();
     const seen = await ports.tenants.get(key.tenant);
@@ -231,8 +231,8 @@ describe('retention', () => {
 
   it('a clock that jumped ahead, and was set back, has removed nothing', async () => {
     const here = await at();
-    const { stage, ports } = here;
-    const ahead = stage.clock.now() + 400 * day;
+    const { rig, ports } = here;
+    const ahead = rig.clock.now() + 400 * day;
     await ports.restingThreads.leave(key.tenant, [key.thread], ahead); // by a process with that clock
     await ports.inputs.publish(key, {
       kind: 'RetentionEnd',
@@ -243,17 +243,17 @@ describe('retention', () => {
     await service.start();
     await minutes(here, 60);
     expect(await rowOf(here)).toMatchObject({ status: 'closed' });
-    expect(stage.commits().length).toBeGreaterThan(0);
+    expect(rig.commits().length).toBeGreaterThan(0);
     expect((await rowOf(here))?.leavingAt).toBeUndefined();
     void service.stop(0);
   });
 
   it('(R2) is one removal, however many processes sweep, and goes on where one has ended', async () => {
     const here = await at();
-    const { stage } = here;
+    const { rig } = here;
     const services = ['s1', 's2', 's3'].map((node) => here.sweep(node));
     for (const service of services) await service.start();
-    await stage.clock.jump(31 * day);
+    await rig.clock.jump(31 * day);
     await minutes(here, 3);
     void services[0]?.stop(0);
     void services[1]?.stop(0);
@@ -265,7 +265,7 @@ describe('retention', () => {
 
   it('(V5) leaves a thread alone whose row does not show what it has open', async () => {
     const here = await at();
-    const { stage, ports } = here;
+    const { rig, ports } = here;
     const schedule = { cron: '0 9 1 1 *', timeZone: 'UTC', message: 'A new year.', missed: 'skip' } as const;
     await ports.inputs.publish(key, {
       kind: 'ScheduleRequest',
@@ -274,12 +274,12 @@ describe('retention', () => {
       scheduleId: 'sch_1',
       schedule,
     });
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     const service = here.sweep();
     await service.start();
-    await stage.clock.jump(31 * day);
+    await rig.clock.jump(31 * day);
     await minutes(here, 60);
-    expect(stage.told()).not.toContain('ThreadClosed');
+    expect(rig.told()).not.toContain('ThreadClosed');
     expect((await rowOf(here))?.leavingAt).toBeUndefined();
     void service.stop(0);
   });
@@ -311,16 +311,16 @@ const deeds = fc.array(
 
 /** Does it, if it can be done, and notes which threads were used. */
 async function act(here: At, known: Known[], deed: Deed, name: string): Promise<void> {
-  const { stage, ports } = here;
+  const { rig, ports } = here;
   if (deed.do === 'wait') {
-    await stage.clock.jump(deed.days * day);
+    await rig.clock.jump(deed.days * day);
     return minutes(here, 25);
   }
   const chosen = known[deed.nth % known.length];
   const row = chosen === undefined ? null : await rowOf(here, chosen.thread);
   if (chosen === undefined || row === null || row.status === 'closed' || row.leavingAt !== undefined) return undefined;
   const { thread } = chosen.thread;
-  const now = stage.clock.now();
+  const now = rig.clock.now();
   if (deed.do === 'fork') {
     const fork = { from: { threadId: thread, position: row.position }, askAgain: false };
     const made = await another(here, name, { forkedFrom: thread, createdAt: now, updatedAt: now }, { fork } as object);
@@ -330,7 +330,7 @@ async function act(here: At, known: Known[], deed: Deed, name: string): Promise<
     known.push({ thread: await another(here, name, above), family: chosen.family, begins: null, usedAt: now });
   } else if (deed.do === 'close') {
     await ports.inputs.publish(chosen.thread, { kind: 'CloseRequest', id: `c:${name}`, requestId: `req_${name}` });
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     chosen.usedAt = now;
   } else {
     await say(here, `msg_${name}`, chosen.thread);
@@ -346,7 +346,7 @@ it(
     await fc.assert(
       fc.asyncProperty(deeds, async (todo) => {
         const here = await at();
-        const known: Known[] = [{ thread: key, family: key.thread, begins: null, usedAt: here.stage.clock.now() }];
+        const known: Known[] = [{ thread: key, family: key.thread, begins: null, usedAt: here.rig.clock.now() }];
         const service = here.sweep();
         await service.start();
         for (const [nth, deed] of todo.entries()) {
@@ -358,7 +358,7 @@ it(
           for (const { family } of gone) {
             const ofFamily = known.filter((each) => each.family === family);
             const newest = Math.max(...ofFamily.map(({ usedAt }) => usedAt));
-            expect(here.stage.clock.now() - newest).toBeGreaterThan(30 * day);
+            expect(here.rig.clock.now() - newest).toBeGreaterThan(30 * day);
             expect([...present].filter((each) => each.family === family)).toEqual([]);
             expect([...present].filter(({ begins }) => begins === family)).toEqual([]);
           }

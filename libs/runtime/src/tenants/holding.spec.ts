@@ -14,12 +14,12 @@ import {
   type Play,
   result,
   says,
-  type Stage,
-} from '../thread-processor/spec/processor-stage.ts';
+  type Rig,
+} from '../thread-processor/spec/processor-rig.ts';
 import { createHeldWakes } from './holding.ts';
 
 interface Suspended {
-  readonly stage: Stage;
+  readonly rig: Rig;
   readonly actor: Actor;
 }
 
@@ -33,9 +33,9 @@ async function put({ tenants }: MemoryPorts, state: TenantState): Promise<void> 
 async function suspended(topology: Topology, ...plays: readonly Play[]): Promise<Suspended> {
   const at = await opened({ topology, hasTenants: true, play: inTurn(...plays) });
   await at.actor.ports.inputs.publish(key, message('first'));
-  await at.stage.clock.advance(100);
+  await at.rig.clock.advance(100);
   await put(at.actor.ports, 'suspended');
-  await at.stage.clock.advance(1_000);
+  await at.rig.clock.advance(1_000);
   return at;
 }
 
@@ -44,73 +44,73 @@ const heldOf = async ({ ports }: Actor): Promise<number> =>
 
 describe.each(['standalone', 'durable'] as const)('a suspended tenant, %s', (topology) => {
   it('H1 asks nothing: what it was owed is paid once, when it is resumed', async () => {
-    const { stage, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(120_000);
-    expect(stage.told().slice(-2)).toEqual(['ToolCallSettled', 'CompletionRequested']); // taken
-    expect([stage.asked.length, await heldOf(actor)]).toEqual([1, 1]);
+    const { rig, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(120_000);
+    expect(rig.told().slice(-2)).toEqual(['ToolCallSettled', 'CompletionRequested']); // taken
+    expect([rig.asked.length, await heldOf(actor)]).toEqual([1, 1]);
     await put(actor.ports, 'active');
-    await stage.clock.advance(5_000);
-    expect(stage.told().slice(-2)).toEqual(['CompletionRequested', 'CompletionRecorded']);
-    expect([stage.asked.length, await heldOf(actor)]).toEqual([2, 0]); // (H2)
+    await rig.clock.advance(5_000);
+    expect(rig.told().slice(-2)).toEqual(['CompletionRequested', 'CompletionRecorded']);
+    expect([rig.asked.length, await heldOf(actor)]).toEqual([2, 0]); // (H2)
     await actor.service.stop(0);
   });
 
   it('H1 loses nothing over a restart', async () => {
-    const { stage, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(1_000);
+    const { rig, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(1_000);
     const stopped = actor.service.stop(1_000);
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     await stopped;
-    const next = await stage.processor('p2');
-    await stage.clock.advance(60_000);
-    expect(stage.asked).toHaveLength(1);
+    const next = await rig.processor('p2');
+    await rig.clock.advance(60_000);
+    expect(rig.asked).toHaveLength(1);
     await put(next.ports, 'active');
-    await stage.clock.advance(5_000);
-    expect([stage.told().at(-1), stage.asked.length, await heldOf(next)]).toEqual(['CompletionRecorded', 2, 0]);
+    await rig.clock.advance(5_000);
+    expect([rig.told().at(-1), rig.asked.length, await heldOf(next)]).toEqual(['CompletionRecorded', 2, 0]);
     await next.service.stop(0);
   });
 
   it('sends no call, and sends it once it is resumed', async () => {
-    const { stage, actor } = await suspended(topology, says('hello'), calls('weather', '{}'), says('sunny'));
+    const { rig, actor } = await suspended(topology, says('hello'), calls('weather', '{}'), says('sunny'));
     await put(actor.ports, 'active');
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     await actor.ports.inputs.publish(key, message('second'));
     await put(actor.ports, 'suspended'); // between the question and its answer, or before: either is held
-    await stage.clock.advance(30_000);
-    const sent = (): number => stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
+    await rig.clock.advance(30_000);
+    const sent = (): number => rig.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
     const before = sent();
     await put(actor.ports, 'active');
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     expect(sent()).toBe(1);
     expect(before).toBeLessThanOrEqual(1);
     await actor.service.stop(0);
   });
 
   it('fires its timers late, with the time that they were for', async () => {
-    const { stage, actor } = await suspended(topology, calls('sleep', '{"seconds": 60}'), says('awake'));
-    await stage.clock.advance(300_000);
-    expect(stage.told()).not.toContain('TimerFired');
+    const { rig, actor } = await suspended(topology, calls('sleep', '{"seconds": 60}'), says('awake'));
+    await rig.clock.advance(300_000);
+    expect(rig.told()).not.toContain('TimerFired');
     expect(await actor.ports.timers.next()).toBeNull(); // it takes no room of others
     await put(actor.ports, 'active');
-    await stage.clock.advance(5_000);
-    const events = stage
+    await rig.clock.advance(5_000);
+    const events = rig
       .commits()
       .flatMap((commit) => openCommit(commit).events.map((event) => ({ event, at: commit.at })));
     const fired = events.find(({ event }) => event.type === 'TimerFired');
     if (fired?.event.type !== 'TimerFired') throw new Error('no timer fired');
     expect(fired.at - fired.event.scheduledFor).toBeGreaterThan(200_000);
-    expect(stage.told().at(-1)).toBe('CompletionRecorded');
+    expect(rig.told().at(-1)).toBe('CompletionRecorded');
     await actor.service.stop(0);
   });
 
   it('H4 that is deleted is never paid for', async () => {
-    const { stage, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
+    const { rig, actor } = await suspended(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
     await put(actor.ports, 'deleting');
-    await stage.clock.advance(120_000);
-    expect(stage.asked).toHaveLength(1);
+    await rig.clock.advance(120_000);
+    expect(rig.asked).toHaveLength(1);
     await actor.service.stop(0);
   });
 });
@@ -167,91 +167,91 @@ describe('a tenant with thousands of held threads that is active again', () => {
 async function paused(topology: Topology, ...plays: readonly Play[]): Promise<Suspended> {
   const at = await opened({ topology, hasTenants: true, play: inTurn(...plays) });
   await at.actor.ports.inputs.publish(key, message('first'));
-  await at.stage.clock.advance(100);
+  await at.rig.clock.advance(100);
   await setAgent(at.actor, true);
-  await at.stage.clock.advance(1_000);
+  await at.rig.clock.advance(1_000);
   return at;
 }
 
-/** The agent of the stage's thread. */
+/** The agent of the rig's thread. */
 const setAgent = ({ ports }: Actor, isPaused: boolean): Promise<void> =>
   ports.agents.setPaused(key.tenant, 'weather', isPaused);
 const groupsOf = async ({ ports }: Actor): Promise<readonly string[]> =>
   (await ports.heldThreads.groups()).map(({ by }) => by.split(':')[0] ?? '').toSorted();
-const invocations = (stage: Stage): number => stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
+const invocations = (rig: Rig): number => rig.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
 
 describe.each(['standalone', 'durable'] as const)('a paused agent, %s', (topology) => {
   it('H5 asks nothing: results are taken, and what it was owed is paid once, when it goes on', async () => {
-    const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(120_000);
-    expect(stage.told().slice(-2)).toEqual(['ToolCallSettled', 'CompletionRequested']); // taken
-    expect([stage.asked.length, await groupsOf(actor)]).toEqual([1, ['agent']]);
+    const { rig, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(120_000);
+    expect(rig.told().slice(-2)).toEqual(['ToolCallSettled', 'CompletionRequested']); // taken
+    expect([rig.asked.length, await groupsOf(actor)]).toEqual([1, ['agent']]);
     await setAgent(actor, false);
-    await stage.clock.advance(5_000);
-    expect(stage.told().slice(-2)).toEqual(['CompletionRequested', 'CompletionRecorded']);
-    expect([stage.asked.length, await groupsOf(actor)]).toEqual([2, []]); // (H2)
+    await rig.clock.advance(5_000);
+    expect(rig.told().slice(-2)).toEqual(['CompletionRequested', 'CompletionRecorded']);
+    expect([rig.asked.length, await groupsOf(actor)]).toEqual([2, []]); // (H2)
     await actor.service.stop(0);
   });
 
   it('H5 hands no call over, and does once it goes on', async () => {
-    const { stage, actor } = await paused(topology, says('hello'), calls('weather', '{}'), says('sunny'));
+    const { rig, actor } = await paused(topology, says('hello'), calls('weather', '{}'), says('sunny'));
     await setAgent(actor, false);
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     await actor.ports.inputs.publish(key, message('second'));
     await setAgent(actor, true); // between the question and its answer, or before: either is held
-    await stage.clock.advance(30_000);
-    expect(invocations(stage)).toBeLessThanOrEqual(1);
+    await rig.clock.advance(30_000);
+    expect(invocations(rig)).toBeLessThanOrEqual(1);
     await setAgent(actor, false);
-    await stage.clock.advance(5_000);
-    expect(invocations(stage)).toBe(1);
+    await rig.clock.advance(5_000);
+    expect(invocations(rig)).toBe(1);
     await actor.service.stop(0);
   });
 
   it('H5 can be interrupted: what stops it is no debt that waits', async () => {
-    const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+    const { rig, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
     await actor.ports.inputs.publish(key, {
       ...{ kind: 'InterruptRequest', id: 'c:stop', requestId: 'req_stop', includeHuman: false },
     });
-    await stage.clock.advance(5_000);
-    expect(stage.told()).toContain('ToolCallSettled');
-    expect(stage.dispatched.map((effect) => effect.do)).toContain('WithdrawCall');
+    await rig.clock.advance(5_000);
+    expect(rig.told()).toContain('ToolCallSettled');
+    expect(rig.dispatched.map((effect) => effect.do)).toContain('WithdrawCall');
     await setAgent(actor, false);
-    await stage.clock.advance(5_000);
-    expect([stage.asked.length, await groupsOf(actor)]).toEqual([1, []]);
+    await rig.clock.advance(5_000);
+    expect([rig.asked.length, await groupsOf(actor)]).toEqual([1, []]);
     await actor.service.stop(0);
   });
 
   it('H1 loses nothing over a restart', async () => {
-    const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(1_000);
+    const { rig, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(1_000);
     const stopped = actor.service.stop(1_000);
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     await stopped;
-    const next = await stage.processor('p2');
-    await stage.clock.advance(60_000);
-    expect(stage.asked).toHaveLength(1);
+    const next = await rig.processor('p2');
+    await rig.clock.advance(60_000);
+    expect(rig.asked).toHaveLength(1);
     await setAgent(next, false);
-    await stage.clock.advance(5_000);
-    expect([stage.told().at(-1), stage.asked.length, await groupsOf(next)]).toEqual(['CompletionRecorded', 2, []]);
+    await rig.clock.advance(5_000);
+    expect([rig.told().at(-1), rig.asked.length, await groupsOf(next)]).toEqual(['CompletionRecorded', 2, []]);
     await next.service.stop(0);
   });
 
   it('of a suspended tenant goes on when both go on, in either order', async () => {
     for (const first of ['tenant', 'agent'] as const) {
-      const { stage, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
+      const { rig, actor } = await paused(topology, calls('weather', '{}'), says('sunny'));
       await put(actor.ports, 'suspended');
-      await actor.ports.inputs.publish(key, result(invoked(stage)));
-      await stage.clock.advance(5_000);
+      await actor.ports.inputs.publish(key, result(invoked(rig)));
+      await rig.clock.advance(5_000);
       const tenant = (): Promise<void> => put(actor.ports, 'active');
       const agent = (): Promise<void> => setAgent(actor, false);
       await (first === 'tenant' ? tenant() : agent());
-      await stage.clock.advance(5_000);
-      expect(stage.asked).toHaveLength(1);
+      await rig.clock.advance(5_000);
+      expect(rig.asked).toHaveLength(1);
       await (first === 'tenant' ? agent() : tenant());
-      await stage.clock.advance(5_000);
-      expect([stage.told().at(-1), stage.asked.length, await groupsOf(actor)]).toEqual(['CompletionRecorded', 2, []]);
+      await rig.clock.advance(5_000);
+      expect([rig.told().at(-1), rig.asked.length, await groupsOf(actor)]).toEqual(['CompletionRecorded', 2, []]);
       await actor.service.stop(0);
     }
   });

@@ -9,7 +9,7 @@ import { momentOf } from './rules/minted-ids.ts';
 import { type ProcessorProtocol, soundProtocol } from './rules/protocol.ts';
 import {
   calls,
-  createStage,
+  createRig,
   idKey,
   interrupt,
   inTurn,
@@ -22,10 +22,10 @@ import {
   type Play,
   result,
   says,
-  type Stage,
-  type StageOptions,
+  type Rig,
+  type RigOptions,
   toolsLoaded,
-} from './spec/processor-stage.ts';
+} from './spec/processor-rig.ts';
 
 const hangs: Play = async function* () {
   yield { part: 'text', text: 'I was about' };
@@ -33,13 +33,13 @@ const hangs: Play = async function* () {
 };
 
 /** What a zombie does just before it dies: it decides at the head and appends, and pays nothing. */
-async function appendAsZombie(stage: Stage, input: ThreadInput): Promise<Commit> {
-  const commits = stage.commits();
+async function appendAsZombie(rig: Rig, input: ThreadInput): Promise<Commit> {
+  const commits = rig.commits();
   const last = commits.at(-1);
   let thread = unopenedThread(key.tenant, key.thread);
   for (const commit of commits)
     for (const event of openCommit(commit).events) thread = evolve(thread, event, commit.at);
-  const now = Math.max(stage.clock.now(), thread.updatedAt);
+  const now = Math.max(rig.clock.now(), thread.updatedAt);
   const decision = decide(thread, input, momentOf(idKey, key, now, null));
   if (!decision.committed) throw new Error(`refused: ${decision.refusal}`);
   const { events, effects } = decision;
@@ -54,13 +54,13 @@ async function appendAsZombie(stage: Stage, input: ThreadInput): Promise<Commit>
     events,
     effects,
   });
-  const [outcome] = await stage.world.ports('zombie').log.append([{ commit, owes: true }]);
+  const [outcome] = await rig.world.ports('zombie').log.append([{ commit, owes: true }]);
   if (outcome !== 'appended') throw new Error(String(outcome));
   return commit;
 }
 
-const completionOf = (stage: Stage): string => {
-  const requested = stage
+const completionOf = (rig: Rig): string => {
+  const requested = rig
     .commits()
     .flatMap((commit) => openCommit(commit).events)
     .findLast((event) => event.type === 'CompletionRequested');
@@ -81,57 +81,57 @@ const answerWithCall = (completionId: string): ThreadInput => ({
 
 describe('a turn', () => {
   it('writes four commits for a message, a tool call, its result and the answer', async () => {
-    const { stage, actor } = await opened({ play: inTurn(calls('weather', '{"city":"Rome"}'), says('sunny')) });
-    const before = stage.commits().length;
+    const { rig, actor } = await opened({ play: inTurn(calls('weather', '{"city":"Rome"}'), says('sunny')) });
+    const before = rig.commits().length;
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
-    expect(stage.dispatched.at(-1)).toMatchObject({
+    await rig.clock.advance(0);
+    expect(rig.dispatched.at(-1)).toMatchObject({
       do: 'InvokeTool',
       operation: 'weather',
       arguments: { city: 'Rome' },
     });
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(0);
-    expect(stage.commits().length - before).toBe(4);
-    expect(stage.told().at(-1)).toBe('CompletionRecorded');
-    expect(stage.asked.map((request) => request.prompt.length)).toEqual([1, 3]);
-    expect(stage.world.durable.log.owed.size).toBe(0);
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(0);
+    expect(rig.commits().length - before).toBe(4);
+    expect(rig.told().at(-1)).toBe('CompletionRecorded');
+    expect(rig.asked.map((request) => request.prompt.length)).toEqual([1, 3]);
+    expect(rig.world.durable.log.owed.size).toBe(0);
   });
 
   it('reads nothing and writes one commit per warm slice', async () => {
     const operations: string[] = [];
-    const gate: StageOptions['gate'] = {
+    const gate: RigOptions['gate'] = {
       pass: async (_node, operation, apply) => {
         operations.push(operation.name);
         return apply();
       },
     };
-    const { stage, actor } = await opened({ gate });
+    const { rig, actor } = await opened({ gate });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(500);
+    await rig.clock.advance(500);
     operations.length = 0;
     await actor.ports.inputs.publish(key, message('m2'));
-    await stage.clock.advance(0);
+    await rig.clock.advance(0);
     const ofThePath = operations.filter((name) => !/^(feed|timers|directory|log\.release)/.test(name));
     expect(ofThePath).toEqual(['inputs.publish', 'log.append', 'log.append']);
   });
 
   it('E3 after a takeover a thread is read once: its mark, its snapshot, its log', async () => {
     const operations: string[] = [];
-    const gate: StageOptions['gate'] = {
+    const gate: RigOptions['gate'] = {
       pass: async (node, operation, apply) => {
         if (node === 'p2') operations.push(operation.name);
         return apply();
       },
     };
-    const { stage, actor } = await opened({ topology: 'durable', gate, play: inTurn(hangs, says('after all')) });
+    const { rig, actor } = await opened({ topology: 'durable', gate, play: inTurn(hangs, says('after all')) });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
-    stage.world.durable.broker.forget('p1');
-    stage.world.durable.broker.expire('p1');
-    await stage.processor('p2');
-    await stage.clock.advance(0);
-    expect(stage.asked).toHaveLength(2);
+    await rig.clock.advance(0);
+    rig.world.durable.broker.forget('p1');
+    rig.world.durable.broker.expire('p1');
+    await rig.processor('p2');
+    await rig.clock.advance(0);
+    expect(rig.asked).toHaveLength(2);
     const ofTheThread = operations
       .slice(0, operations.indexOf('log.append'))
       .filter((name) => /^(parked|snapshots|log)/.test(name));
@@ -139,7 +139,7 @@ describe('a turn', () => {
   });
 
   it('E4 what the row of a thread did not learn before its owner died, it learns when the input comes again', async () => {
-    const stage = createStage({
+    const rig = createRig({
       topology: 'durable',
       gate: {
         pass: async (node, { name }, apply) => {
@@ -148,75 +148,75 @@ describe('a turn', () => {
         },
       },
     });
-    const { ports } = await stage.processor('p1');
+    const { ports } = await rig.processor('p1');
     await ports.directory.insert(newRow);
     await ports.inputs.publish(key, opening());
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     expect(await ports.directory.get(key)).toMatchObject({ status: 'opening', position: 0 });
-    stage.world.durable.broker.forget('p1');
-    stage.world.durable.broker.expire('p1');
-    const successor = await stage.processor('p2');
+    rig.world.durable.broker.forget('p1');
+    rig.world.durable.broker.expire('p1');
+    const successor = await rig.processor('p2');
     await successor.ports.inputs.publish(key, opening());
-    await stage.clock.advance(1_000);
-    expect(await successor.ports.directory.get(key)).toMatchObject({ position: stage.told().length, opening: null });
+    await rig.clock.advance(1_000);
+    expect(await successor.ports.directory.get(key)).toMatchObject({ position: rig.told().length, opening: null });
   });
 
   it('shows the row, the commits and the deltas to whoever watches', async () => {
-    const { stage, actor } = await opened();
+    const { rig, actor } = await opened();
     const hints: string[] = [];
     await actor.ports.feed.subscribe(key, (hint) => {
       if (hint.hint === 'delta') hints.push(hint.delta.text);
       if (hint.hint === 'committed') hints.push(`commit ${hint.commit.version}`);
     });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     expect(hints).toEqual(['commit 3', 'ok', 'commit 5']);
   });
 
   it('decides what arrives together in one commit', async () => {
-    const { stage, actor } = await opened({ play: hangs, policies: { onInterrupt: 'queue' } });
+    const { rig, actor } = await opened({ play: hangs, policies: { onInterrupt: 'queue' } });
     await actor.ports.inputs.publish(key, message('m1'));
     await Promise.all(['m2', 'm3', 'm4'].map((id) => actor.ports.inputs.publish(key, message(id))));
-    expect(stage.commits().at(-1)?.inputs).toEqual(['c:m2', 'c:m3', 'c:m4']);
+    expect(rig.commits().at(-1)?.inputs).toEqual(['c:m2', 'c:m3', 'c:m4']);
   });
 
   it('keeps what an interrupted completion had said, in the commit that interrupts it', async () => {
-    const { stage, actor } = await opened({ play: inTurn(hangs, says('sorry')) });
+    const { rig, actor } = await opened({ play: inTurn(hangs, says('sorry')) });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
+    await rig.clock.advance(0);
     await actor.ports.inputs.publish(key, message('m2'));
-    await stage.clock.advance(0);
-    const recorded = stage
+    await rig.clock.advance(0);
+    const recorded = rig
       .commits()
       .flatMap((commit) => openCommit(commit).events)
       .filter((event) => event.type === 'CompletionRecorded');
     expect(
       recorded.map((event) => event.type === 'CompletionRecorded' && `${event.interrupted} ${event.message.text}`),
     ).toEqual(['true I was about', 'false sorry']);
-    expect(stage.asked[0]?.signal.aborted).toBe(true);
+    expect(rig.asked[0]?.signal.aborted).toBe(true);
   });
 });
 
 describe('a redelivered input', () => {
   it('V4 is refused for good only when the log does not know it', async () => {
-    const { stage, actor } = await opened({ play: inTurn(calls('weather', '{}'), says('sunny')) });
+    const { rig, actor } = await opened({ play: inTurn(calls('weather', '{}'), says('sunny')) });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(0);
-    const commits = stage.commits().length;
-    await actor.ports.inputs.publish(key, result(invoked(stage))); // decided before: the state refuses it, the log has it
+    await rig.clock.advance(0);
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(0);
+    const commits = rig.commits().length;
+    await actor.ports.inputs.publish(key, result(invoked(rig))); // decided before: the state refuses it, the log has it
     await actor.ports.inputs.publish(key, result('call_unknown')); // refused by both
-    expect(stage.commits().length).toBe(commits);
+    expect(rig.commits().length).toBe(commits);
   });
 
   it('V8 a duplicate among several inputs is found, the others are decided', async () => {
-    const { stage, actor } = await opened();
+    const { rig, actor } = await opened();
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
+    await rig.clock.advance(0);
     await Promise.all(['m1', 'm2', 'm2', 'm3'].map((id) => actor.ports.inputs.publish(key, message(id))));
-    await stage.clock.advance(0);
-    const accepted = stage
+    await rig.clock.advance(0);
+    const accepted = rig
       .commits()
       .flatMap((commit) => openCommit(commit).events)
       .flatMap((event) => (event.type === 'MessageAccepted' ? [event.messageId] : []));
@@ -224,42 +224,42 @@ describe('a redelivered input', () => {
   });
 
   it('V5 the next owner pays what the first one did not', async () => {
-    const { stage, actor } = await opened({ play: hangs });
+    const { rig, actor } = await opened({ play: hangs });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
-    await appendAsZombie(stage, answerWithCall(completionOf(stage)));
-    const successor = await stage.processor('p2'); // the standalone bus recovers what is owed
-    await stage.clock.advance(0);
-    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length).toBe(1);
-    await successor.ports.inputs.publish(key, result(invoked(stage)));
-    expect(stage.told().includes('ToolCallSettled')).toBe(true);
+    await rig.clock.advance(0);
+    await appendAsZombie(rig, answerWithCall(completionOf(rig)));
+    const successor = await rig.processor('p2'); // the standalone bus recovers what is owed
+    await rig.clock.advance(0);
+    expect(rig.dispatched.filter((effect) => effect.do === 'InvokeTool').length).toBe(1);
+    await successor.ports.inputs.publish(key, result(invoked(rig)));
+    expect(rig.told().includes('ToolCallSettled')).toBe(true);
   });
 });
 
 describe('V1 commits of somebody else', () => {
-  async function metOnAConflict(learned: boolean): Promise<Stage> {
-    const { stage, actor } = await opened({ play: hangs });
+  async function metOnAConflict(learned: boolean): Promise<Rig> {
+    const { rig, actor } = await opened({ play: hangs });
     await actor.service.stop(0);
-    const owner = await stage.processor('p2', learned ? {} : { protocol: { payForeign: async () => {} } });
+    const owner = await rig.processor('p2', learned ? {} : { protocol: { payForeign: async () => {} } });
     await owner.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
-    const dispatched = stage.dispatched.length;
-    await appendAsZombie(stage, answerWithCall(completionOf(stage)));
+    await rig.clock.advance(0);
+    const dispatched = rig.dispatched.length;
+    await appendAsZombie(rig, answerWithCall(completionOf(rig)));
     await owner.ports.inputs.publish(key, {
       kind: 'CallbackRejection',
       id: inputIds.callbackRejection('call_x', 'h'),
-      toolCallId: invokedIn(stage),
+      toolCallId: invokedIn(rig),
       reason: 'bad',
       settles: false,
       code: 'RESULT_UNREADABLE',
     });
-    await stage.clock.advance(0);
-    expect(stage.dispatched.slice(dispatched).length).toBe(learned ? 1 : 0);
-    return stage;
+    await rig.clock.advance(0);
+    expect(rig.dispatched.slice(dispatched).length).toBe(learned ? 1 : 0);
+    return rig;
   }
 
-  const invokedIn = (stage: Stage): string => {
-    const event = stage
+  const invokedIn = (rig: Rig): string => {
+    const event = rig
       .commits()
       .flatMap((commit) => openCommit(commit).events)
       .findLast((one) => one.type === 'ToolCallRequested');
@@ -278,7 +278,7 @@ describe('V1 commits of somebody else', () => {
 describe('what cannot be done now', () => {
   it('R54 state that cannot be loaded stops its thread only, is said once, and goes on when it can be read', async () => {
     let down = false;
-    const { stage, actor } = await opened({
+    const { rig, actor } = await opened({
       gate: {
         pass: async (_node, operation, apply) => {
           if (down && operation.name === 'log.read' && operation.about.endsWith('thr_2')) throw new Error('disk');
@@ -290,42 +290,42 @@ describe('what cannot be done now', () => {
     const other = { tenant: tenantId('acme'), thread: 'thr_2' };
     const stuck = actor.ports.inputs.publish(other, message('x'));
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(200);
-    expect(stage.lines.filter((line) => line.includes('lane_failing')).length).toBe(1);
+    await rig.clock.advance(200);
+    expect(rig.lines.filter((line) => line.includes('lane_failing')).length).toBe(1);
     down = false;
-    await stage.clock.advance(600_000);
+    await rig.clock.advance(600_000);
     await stuck;
-    expect(stage.told(other)).toEqual([]);
-    expect(stage.lines.some((line) => line.includes('lane_recovered'))).toBe(true);
+    expect(rig.told(other)).toEqual([]);
+    expect(rig.lines.some((line) => line.includes('lane_recovered'))).toBe(true);
   });
 
   it('a payment that fails is made again, the commit is not', async () => {
     let failures = 3;
-    const { stage, actor } = await opened({
+    const { rig, actor } = await opened({
       play: inTurn(calls('weather', '{}'), says('sunny')),
       gate: {
         pass: async (_node, operation, apply) => {
-          if (operation.name === 'dispatches.publish' && stageReady && failures-- > 0) throw new Error('queue');
+          if (operation.name === 'dispatches.publish' && rigReady && failures-- > 0) throw new Error('queue');
           return apply();
         },
       },
     }).then((scene) => {
-      stageReady = true;
+      rigReady = true;
       return scene;
     });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(60_000);
-    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length).toBe(1);
-    expect(stage.told().filter((type) => type === 'ToolCallRequested').length).toBe(1);
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(60_000);
-    expect(stage.world.durable.log.owed.size).toBe(0);
+    await rig.clock.advance(60_000);
+    expect(rig.dispatched.filter((effect) => effect.do === 'InvokeTool').length).toBe(1);
+    expect(rig.told().filter((type) => type === 'ToolCallRequested').length).toBe(1);
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(60_000);
+    expect(rig.world.durable.log.owed.size).toBe(0);
   });
-  let stageReady = false;
+  let rigReady = false;
 
   it('L5 an append with an unknown outcome is read back, and decided once', async () => {
     let outcome: 'stored' | 'lost' | null = null;
-    const { stage, actor } = await opened({
+    const { rig, actor } = await opened({
       gate: {
         pass: async (_node, operation, apply) => {
           if (operation.name !== 'log.append' || outcome === null) return apply();
@@ -337,9 +337,9 @@ describe('what cannot be done now', () => {
     });
     for (const fate of ['stored', 'lost'] as const) {
       outcome = fate;
-      await Promise.all([actor.ports.inputs.publish(key, message(fate)), stage.clock.advance(10_000)]);
+      await Promise.all([actor.ports.inputs.publish(key, message(fate)), rig.clock.advance(10_000)]);
     }
-    expect(stage.told().filter((type) => type === 'MessageAccepted').length).toBe(2);
+    expect(rig.told().filter((type) => type === 'MessageAccepted').length).toBe(2);
   });
 });
 
@@ -353,45 +353,45 @@ describe('full slots', () => {
   const other = (thread: string) => ({ tenant: key.tenant, thread });
 
   /** Threads without tools, each with a model that hangs; there are places for two. */
-  async function crowded(threads: number, topology: StageOptions['topology'] = 'durable') {
-    const stage = createStage({ topology, play: hangs });
-    const actor = await stage.processor('p1', { settings: { completionsInFlightMax: 2 } });
+  async function crowded(threads: number, topology: RigOptions['topology'] = 'durable') {
+    const rig = createRig({ topology, play: hangs });
+    const actor = await rig.processor('p1', { settings: { completionsInFlightMax: 2 } });
     for (let index = 0; index < threads; index++) {
       void actor.ports.inputs.publish(other(`t${index}`), openingWithoutTools());
       void actor.ports.inputs.publish(other(`t${index}`), message(`m${index}`));
     }
-    await stage.clock.advance(1_000);
-    return { stage, actor };
+    await rig.clock.advance(1_000);
+    return { rig, actor };
   }
 
   for (const topology of ['durable', 'standalone'] as const)
     it(`never stop what needs no slot: a message, an interrupt, a close (${topology})`, async () => {
-      const { stage, actor } = await crowded(20, topology);
-      expect(stage.asked).toHaveLength(1);
+      const { rig, actor } = await crowded(20, topology);
+      expect(rig.asked).toHaveLength(1);
       void actor.ports.inputs.publish(other('t5'), message('again'));
       void actor.ports.inputs.publish(other('t6'), interrupt('i6'));
       void actor.ports.inputs.publish(other('t7'), { kind: 'CloseRequest', id: 'c:x7', requestId: 'x7' });
-      await stage.clock.advance(1_000);
-      expect(stage.told(other('t5')).filter((type) => type === 'MessageAccepted')).toHaveLength(2);
-      expect(stage.told(other('t6')).at(-1)).toBe('TurnInterrupted');
-      expect(stage.told(other('t7')).at(-1)).toBe('ThreadClosed');
-      const first = stage.asked[0]?.thread ?? '';
+      await rig.clock.advance(1_000);
+      expect(rig.told(other('t5')).filter((type) => type === 'MessageAccepted')).toHaveLength(2);
+      expect(rig.told(other('t6')).at(-1)).toBe('TurnInterrupted');
+      expect(rig.told(other('t7')).at(-1)).toBe('ThreadClosed');
+      const first = rig.asked[0]?.thread ?? '';
       void actor.ports.inputs.publish(other(first), { kind: 'CloseRequest', id: 'c:x0', requestId: 'x0' });
-      await stage.clock.advance(1_000);
-      expect(stage.asked).toHaveLength(2); // the place of a closed thread goes to another thread
+      await rig.clock.advance(1_000);
+      expect(rig.asked).toHaveLength(2); // the place of a closed thread goes to another thread
     });
 
   it('what waits for a slot stays owed when its process dies, and stops no stop', async () => {
-    const { stage, actor } = await crowded(20);
-    expect(stage.world.durable.broker.lag('inputs')).toBeGreaterThan(0);
+    const { rig, actor } = await crowded(20);
+    expect(rig.world.durable.broker.lag('inputs')).toBeGreaterThan(0);
     const stopped = actor.service.stop(60_000);
-    const before = stage.clock.now();
-    stage.clock.advance(70_000).catch(() => {});
+    const before = rig.clock.now();
+    rig.clock.advance(70_000).catch(() => {});
     await stopped;
-    expect(stage.clock.now() - before).toBeGreaterThan(0);
-    await stage.processor('p2', { settings: { completionsInFlightMax: 100 } });
-    await stage.clock.advance(70_000);
-    expect(new Set(stage.asked.map(({ thread }) => thread)).size).toBe(20);
+    expect(rig.clock.now() - before).toBeGreaterThan(0);
+    await rig.processor('p2', { settings: { completionsInFlightMax: 100 } });
+    await rig.clock.advance(70_000);
+    expect(new Set(rig.asked.map(({ thread }) => thread)).size).toBe(20);
   });
 });
 
@@ -401,17 +401,17 @@ describe('a takeover of many threads', () => {
     const most = { atOnce: 0 };
     const slow = { ms: 0 };
     const threads = Array.from({ length: 100 }, (_, index) => ({ tenant: key.tenant, thread: `t${index}` }));
-    const stage = createStage({ topology: 'durable', play: hangs });
-    const first = await stage.processor('p1');
+    const rig = createRig({ topology: 'durable', play: hangs });
+    const first = await rig.processor('p1');
     for (const thread of threads) void first.ports.inputs.publish(thread, openingWithoutTools());
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     for (const [index, thread] of threads.entries()) void first.ports.inputs.publish(thread, message(`m${index}`));
-    await stage.clock.advance(1_000);
-    expect(stage.world.durable.broker.lag('inputs')).toBe(100); // their models hang
+    await rig.clock.advance(1_000);
+    expect(rig.world.durable.broker.lag('inputs')).toBe(100); // their models hang
     const stopped = first.service.stop(0);
-    await stage.clock.advance(1);
+    await rig.clock.advance(1);
     await stopped;
-    stage.world.durable.broker.expire('p1');
+    rig.world.durable.broker.expire('p1');
     slow.ms = 1_000;
     const markAgain = (bus: InputBus): InputBus => ({
       publish: (...input) => bus.publish(...input),
@@ -431,41 +431,41 @@ describe('a takeover of many threads', () => {
       readThread: async (sources, of, from) => {
         reading.add(of.thread);
         most.atOnce = Math.max(most.atOnce, reading.size);
-        if (!newest.has(of.thread)) await stage.clock.sleep(slow.ms);
+        if (!newest.has(of.thread)) await rig.clock.sleep(slow.ms);
         reading.delete(of.thread);
         return soundProtocol.readThread(sources, of, from);
       },
     };
     const newest = new Set<string>(['t99', 'fresh']);
-    const next = await stage.processor('p2', { protocol, inputs: markAgain, settings: { repaymentsInFlightMax: 10 } });
-    await stage.clock.advance(100);
+    const next = await rig.processor('p2', { protocol, inputs: markAgain, settings: { repaymentsInFlightMax: 10 } });
+    await rig.clock.advance(100);
     void next.ports.inputs.publish({ ...key, thread: 't99' }, message('new')); // behind 98 threads that are paid again
     void next.ports.inputs.publish({ ...key, thread: 'fresh' }, { ...opening(), id: 'c:new' });
-    await stage.clock.advance(500);
-    expect(stage.commits({ ...key, thread: 't99' }).flatMap(({ inputs }) => inputs)).toContain('c:new');
-    expect(stage.told({ ...key, thread: 'fresh' })).toContain('ThreadOpened');
+    await rig.clock.advance(500);
+    expect(rig.commits({ ...key, thread: 't99' }).flatMap(({ inputs }) => inputs)).toContain('c:new');
+    expect(rig.told({ ...key, thread: 'fresh' })).toContain('ThreadOpened');
     expect(most.atOnce).toBeLessThanOrEqual(12);
-    await stage.clock.advance(60_000);
+    await rig.clock.advance(60_000);
     expect([reading.size, most.atOnce <= 12]).toEqual([0, true]);
   });
 });
 
 describe('releasing', () => {
   it('V2 holds a message until the answer it led to is decided and paid', async () => {
-    const { stage, actor } = await opened({ topology: 'durable', play: hangs, policies: { onInterrupt: 'cancel' } });
-    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+    const { rig, actor } = await opened({ topology: 'durable', play: hangs, policies: { onInterrupt: 'cancel' } });
+    expect(rig.world.durable.broker.lag('inputs')).toBe(0);
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(1_000);
-    expect(stage.told().at(-1)).toBe('CompletionRequested');
-    expect(stage.world.durable.broker.lag('inputs')).toBe(1);
+    await rig.clock.advance(1_000);
+    expect(rig.told().at(-1)).toBe('CompletionRequested');
+    expect(rig.world.durable.broker.lag('inputs')).toBe(1);
     await actor.ports.inputs.publish(key, interrupt('i1'));
-    await stage.clock.advance(1_000);
-    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+    await rig.clock.advance(1_000);
+    expect(rig.world.durable.broker.lag('inputs')).toBe(0);
   });
 
   async function closedWhileNoticesAreStuck(broken: boolean): Promise<{ stuck: number; after: number }> {
     let stuck = false;
-    const gate: StageOptions['gate'] = {
+    const gate: RigOptions['gate'] = {
       pass: async (_node, operation, apply) => {
         if (stuck && operation.name === 'notices.publish') throw new Fault('UNAVAILABLE', 'bus is down');
         return apply();
@@ -482,20 +482,20 @@ describe('releasing', () => {
         await soundProtocol.pay(deps, debtor, bill);
       },
     };
-    const stage = createStage({ topology: 'durable', play: hangs, gate });
-    const actor = await stage.processor('p1', broken ? { protocol } : {});
+    const rig = createRig({ topology: 'durable', play: hangs, gate });
+    const actor = await rig.processor('p1', broken ? { protocol } : {});
     await actor.ports.inputs.publish(key, opening());
-    await stage.clock.advance(50);
-    await actor.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+    await rig.clock.advance(50);
+    await actor.ports.inputs.publish(key, toolsLoaded(rig.dispatched));
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     stuck = true;
     await actor.ports.inputs.publish(key, { kind: 'CloseRequest', id: 'c:close', requestId: 'close' });
-    await stage.clock.advance(5_000);
-    const held = stage.world.durable.broker.lag('inputs');
+    await rig.clock.advance(5_000);
+    const held = rig.world.durable.broker.lag('inputs');
     stuck = false;
-    await stage.clock.advance(20_000);
-    return { stuck: held, after: stage.world.durable.broker.lag('inputs') };
+    await rig.clock.advance(20_000);
+    return { stuck: held, after: rig.world.durable.broker.lag('inputs') };
   }
 
   it('V1 a superseded completion passes on what it held, and only with the payment of what superseded it', async () => {
@@ -507,19 +507,19 @@ describe('releasing', () => {
   });
 
   it('V4 confirms anew after every reload', async () => {
-    const { stage, actor } = await opened({ topology: 'durable', play: hangs });
+    const { rig, actor } = await opened({ topology: 'durable', play: hangs });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(100);
-    const [completionId, commits] = [completionOf(stage), stage.commits().length];
-    await appendAsZombie(stage, answerWithCall(completionId)); // moves the head: the owner now refuses on a stale state
-    const call = stage
+    await rig.clock.advance(100);
+    const [completionId, commits] = [completionOf(rig), rig.commits().length];
+    await appendAsZombie(rig, answerWithCall(completionId)); // moves the head: the owner now refuses on a stale state
+    const call = rig
       .commits()
       .flatMap((commit) => openCommit(commit).events)
       .findLast((event) => event.type === 'ToolCallRequested');
     await actor.ports.inputs.publish(key, result(call?.type === 'ToolCallRequested' ? call.toolCallId : ''));
-    await stage.clock.advance(1_000);
-    expect(stage.commits().length).toBe(commits + 2);
-    expect(stage.told()).toContain('ToolCallSettled');
+    await rig.clock.advance(1_000);
+    expect(rig.commits().length).toBe(commits + 2);
+    expect(rig.told()).toContain('ToolCallSettled');
   });
 
   it('V6 starts from nothing when a partition comes back; a completion that still runs here is not bought again', async () => {
@@ -528,35 +528,35 @@ describe('releasing', () => {
       await clock[0]?.sleep(10_000);
       yield* says('ok')(request);
     };
-    const { stage, actor } = await opened({ topology: 'durable', play: slowly });
-    clock.push(stage.clock);
+    const { rig, actor } = await opened({ topology: 'durable', play: slowly });
+    clock.push(rig.clock);
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(1_000);
-    stage.world.durable.broker.rebalance('inputs');
-    await stage.clock.advance(1_000);
-    expect(stage.lines.filter((line) => line.includes('completion_adopted'))).toHaveLength(1);
-    expect(stage.world.durable.broker.lag('inputs')).toBe(1);
-    await stage.clock.advance(10_000);
-    expect(stage.asked.length).toBe(1);
-    expect(stage.told().filter((type) => type === 'CompletionRecorded')).toHaveLength(1);
-    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+    await rig.clock.advance(1_000);
+    rig.world.durable.broker.rebalance('inputs');
+    await rig.clock.advance(1_000);
+    expect(rig.lines.filter((line) => line.includes('completion_adopted'))).toHaveLength(1);
+    expect(rig.world.durable.broker.lag('inputs')).toBe(1);
+    await rig.clock.advance(10_000);
+    expect(rig.asked.length).toBe(1);
+    expect(rig.told().filter((type) => type === 'CompletionRecorded')).toHaveLength(1);
+    expect(rig.world.durable.broker.lag('inputs')).toBe(0);
   });
 });
 
 describe('time and rest', () => {
   it('fires a tool timeout that outlives its processor', async () => {
-    const stage = createStage({ play: inTurn(calls('weather', '{}'), says('too late')) });
-    const first = await stage.processor('p1');
+    const rig = createRig({ play: inTurn(calls('weather', '{}'), says('too late')) });
+    const first = await rig.processor('p1');
     await first.ports.inputs.publish(key, opening({}, { ...defaultLimits, toolTimeoutMs: { default: 30_000 } }));
-    await stage.clock.advance(50);
-    await first.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+    await rig.clock.advance(50);
+    await first.ports.inputs.publish(key, toolsLoaded(rig.dispatched));
     await first.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     await first.service.stop(0);
-    await stage.clock.advance(100_000);
-    await stage.processor('p2');
-    await stage.clock.advance(2_000);
-    expect(stage.told().slice(-4)).toEqual([
+    await rig.clock.advance(100_000);
+    await rig.processor('p2');
+    await rig.clock.advance(2_000);
+    expect(rig.told().slice(-4)).toEqual([
       'TimerFired',
       'ToolCallSettled',
       'CompletionRequested',
@@ -565,14 +565,14 @@ describe('time and rest', () => {
   });
 
   it('stops within its time: what runs may end, what cannot is left owed', async () => {
-    const { stage, actor } = await opened({ play: hangs });
+    const { rig, actor } = await opened({ play: hangs });
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
+    await rig.clock.advance(0);
     const stopped = actor.service.stop(5_000);
-    await stage.clock.advance(20_000);
+    await rig.clock.advance(20_000);
     await stopped;
-    expect(stage.asked[0]?.signal.aborted).toBe(true);
-    expect(stage.told().at(-1)).toBe('CompletionRequested');
-    expect(stage.world.durable.log.owed.size).toBe(1);
+    expect(rig.asked[0]?.signal.aborted).toBe(true);
+    expect(rig.told().at(-1)).toBe('CompletionRequested');
+    expect(rig.world.durable.log.owed.size).toBe(1);
   });
 });

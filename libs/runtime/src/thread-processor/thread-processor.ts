@@ -20,12 +20,13 @@ import {
   type Stores,
   type Subscription,
   type TenantId,
+  type ThreadKey,
 } from '@dormouse/ports';
 import { hashKeyOf } from '../log/keyed-hash.ts';
 import { measuredProtocol } from '../metrics/measured-protocol.ts';
 import type { Measuring } from '../metrics/measuring.ts';
 import { observeProcessor } from '../metrics/processor-gauges.ts';
-import { createHeldWakes, createHolding, type HeldWakes, type Holding } from '../tenants/holding.ts';
+import { createHeldWakes, createHolding } from '../tenants/holding.ts';
 import type { ModelPrices } from '../tenants/model-prices.ts';
 import { createPausedAgents } from '../tenants/paused-agents.ts';
 import { type TenantLimits, unlimited } from '../tenants/tenant-limits.ts';
@@ -38,30 +39,26 @@ import type { ValidateArguments } from './completion/call-arguments.ts';
 import { createRequestBuilder } from './completion/completion-request.ts';
 import { type CompletionRunner, createCompletionRunner } from './completion/completion-runner.ts';
 import { createDiscarded } from './slice/discarded.ts';
-import { createDueTimers, type DueTimersLoop } from './pay/due-timers.ts';
-import { createFamilyMail, type FamilyMail } from './pay/family-mail.ts';
+import { createDueTimers } from './pay/due-timers.ts';
+import { createFamilyMail } from './pay/family-mail.ts';
+import type { PaymentDeps } from './pay/payment.ts';
 import { createQuestionList } from './pay/question-list.ts';
 import { createGroupCommit } from './slice/group-commit.ts';
-import { createKnownAgain, type KnownAgain } from './lane/known-again.ts';
-import type { Lane } from './lane/lane.ts';
+import { createKnownAgain } from './lane/known-again.ts';
 import { momentOf } from './rules/minted-ids.ts';
 import { createParking } from './lane/parking.ts';
-import { createProjections, type Projections } from './state/projections.ts';
+import { createProjections } from './state/projections.ts';
 import { type ProcessorProtocol, soundProtocol } from './rules/protocol.ts';
 import { createRepayments } from './pay/repayments.ts';
 import { defaultProcessorSettings, type ProcessorSettings } from './settings.ts';
-import { createSnapshotWriter, type SnapshotWriter } from './state/snapshot-writer.ts';
+import { createSnapshotWriter } from './state/snapshot-writer.ts';
 import { StateCache } from './state/state-cache.ts';
 
-type ProcessorStores = Pick<
+export interface ThreadProcessorDeps extends Pick<
   Stores,
-  | ('log' | 'snapshots' | 'directory' | 'timers' | 'parked')
-  | ('inputs' | 'work' | 'feed')
-  | ('agents' | 'toolsets')
-  | ('blobs' | 'views' | 'logins' | 'inbox')
->;
-
-export interface ThreadProcessorDeps extends ProcessorStores {
+  | ('log' | 'snapshots' | 'directory' | 'timers' | 'parked' | 'inputs' | 'work' | 'feed')
+  | ('agents' | 'toolsets' | 'blobs' | 'views' | 'logins' | 'inbox')
+> {
   /** Without them nothing is ever suspended or paused. */
   readonly tenantStores?: Pick<Stores, 'tenants' | 'heldThreads' | 'toolServers'>;
   /** Default: no tenant has a quota. */
@@ -82,21 +79,6 @@ export interface ThreadProcessorDeps extends ProcessorStores {
   readonly tracing?: Tracing;
   /** For the simulator only: rules to replace. See `protocol.ts`. */
   readonly protocol?: Partial<ProcessorProtocol>;
-}
-
-interface Parts {
-  readonly home: AssignmentHome;
-  readonly cache: StateCache;
-  readonly completions: CompletionRunner;
-  readonly dueTimers: DueTimersLoop;
-  readonly knownAgain: KnownAgain;
-  /** Null where nothing is ever suspended or paused. */
-  readonly heldWakes: HeldWakes | null;
-  readonly mail: FamilyMail;
-  readonly projections: Projections;
-  readonly snapshots: SnapshotWriter;
-  readonly settings: ProcessorSettings;
-  readonly protocol: ProcessorProtocol;
 }
 
 /** Counters of one processor: what waits, and whether it takes more. */
@@ -125,7 +107,7 @@ export function createThreadProcessor(deps: ThreadProcessorDeps): Service {
   const consumer: InputConsumer = {
     assigned: (assignment) => {
       const id = parts.protocol.assignmentId(assignment);
-      if (!assignments.has(id)) assignments.set(id, createAssignment(id, parts.home, parts.cache));
+      if (!assignments.has(id)) assignments.set(id, createAssignment(id, parts.home));
     },
     revoked: async (assignment) => {
       const id = parts.protocol.assignmentId(assignment);
@@ -180,118 +162,67 @@ function observe(
 ): void {
   if (measuring === undefined) return;
   const lanes = (): number => [...assignments.values()].reduce((sum, assignment) => sum + assignment.lanes, 0);
-  const slots = {
-    oldestWait: () => completions.oldestWait(),
-    get taken() {
-      return completions.inFlight;
-    },
-    get waiting() {
-      return completions.waiting;
-    },
-  };
-  observeProcessor(measuring.metrics, { lanes, slots, timers, clock });
+  observeProcessor(measuring.metrics, { lanes, completions, timers, clock });
 }
 
-function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
-  const { clock, entropy, logger, log, feed } = deps;
-  const settings = { ...defaultProcessorSettings, ...deps.settings };
-  const rules = { ...soundProtocol, ...deps.protocol };
-  const protocol = deps.measuring === undefined ? rules : measuredProtocol(rules, deps.measuring);
-  const tracing = deps.tracing ?? offTracing;
-  const sliceTracing = createSliceTracing({
-    ...tracing,
+/** The parts of a processor, each made of what was given and of the parts before it. */
+function createParts(given: ThreadProcessorDeps, load: Load) {
+  const { clock, limits = unlimited } = given;
+  const settings = { ...defaultProcessorSettings, ...given.settings };
+  const rules = { ...soundProtocol, ...given.protocol };
+  const protocol = given.measuring === undefined ? rules : measuredProtocol(rules, given.measuring);
+  const { holding, heldWakes } = createTenantParts(given);
+  const deps = { ...given, settings, protocol, limits, holding, tracing: given.tracing ?? offTracing };
+  const tracing = createSliceTracing({
+    ...deps.tracing,
     clock,
     agentOf: (thread) => requests.agentOf(thread),
     toolsOf: (thread) => requests.toolsOf(thread),
   });
-  const sources = {
-    log,
-    blobs: deps.blobs,
-    snapshots: deps.snapshots,
-    agents: deps.agents,
-    toolsets: deps.toolsets,
-    folds: protocol,
-    tracing: sliceTracing,
-    settings,
-  };
-  const idKey = hashKeyOf(deps.idKey);
-  const cache = new StateCache(settings.cacheBytesMax);
-  const { validateArguments = null, limits = unlimited } = deps;
+  const sources = { ...deps, folds: protocol, tracing };
   const requests = createRequestBuilder(sources);
-  const { holding, heldWakes } = createTenantParts(deps);
+  const idKey = hashKeyOf(given.idKey);
+  const cache = new StateCache(settings.cacheBytesMax);
   const completions = createCompletionRunner({
-    validateArguments,
+    ...deps,
+    validateArguments: given.validateArguments ?? null,
     answerId: protocol.answerId,
     createSlots: protocol.createSlots,
-    model: deps.model,
-    tracing,
-    feed,
-    clock,
-    entropy,
-    logger,
-    settings,
     buildRequest: requests.build,
     endpointOf: (thread) => requests.endpointOf(thread),
-    holding,
-    limits,
   });
-  const dueTimers = createDueTimers({ timers: deps.timers, inputs: deps.inputs, holding, clock, logger, settings });
-  const fold = async (key: Lane['key']) => (await protocol.readThread(sources, key, null)).state.thread;
+  const dueTimers = createDueTimers(deps);
+  const fold = async (key: ThreadKey) => (await protocol.readThread(sources, key, null)).state.thread;
   const knownAgain = createKnownAgain({
-    parked: deps.parked,
-    inputs: deps.inputs,
-    clock,
-    logger,
-    settings,
+    ...deps,
     fold,
     tryToDecide: (key, thread, input) => protocol.decide(thread, input, momentOf(idKey, key, clock.now(), null)),
   });
-  const projections = createProjections({ directory: deps.directory, clock, logger, settings });
-  const snapshots = createSnapshotWriter({ snapshots: deps.snapshots, logger, settings });
-  const mail = createFamilyMail({ inputs: deps.inputs, directory: deps.directory, clock, entropy, logger, settings });
-  const payment = {
-    work: deps.work,
-    timers: deps.timers,
-    logins: deps.logins,
+  const projections = createProjections(deps);
+  const snapshots = createSnapshotWriter(deps);
+  const mail = createFamilyMail(deps);
+  const payment: PaymentDeps = {
+    ...deps,
     mail,
     listQuestions: createQuestionList(deps),
     completions,
-    holding,
-    readState: async ({ key, cacheKey }: Pick<Lane, 'key' | 'cacheKey'>) =>
+    readState: async ({ key, cacheKey }) =>
       cache.get(cacheKey) ?? (await protocol.readThread(sources, key, null)).state,
-    clock,
-    logger,
-    protocol,
     timerSet: dueTimers.wakeBy,
   };
-  const slices = {
-    log,
-    groupCommit: createGroupCommit(log, settings),
+  const home: AssignmentHome = {
+    ...deps,
+    groupCommit: createGroupCommit(deps.log, settings),
     sources,
     cache,
     snapshots,
     projections,
-    feed,
-    tracing: sliceTracing,
-    views: deps.views,
-    clock,
-    logger,
-    entropy,
+    tracing,
     idKey,
     commitBytesMax: settings.commitBytesMax,
-    protocol,
     payment,
-    discarded: createDiscarded(logger),
-    limits,
+    discarded: createDiscarded(deps.logger),
     prices: deps.prices ?? new Map(),
-  };
-  const home: AssignmentHome = {
-    slices,
-    protocol,
-    clock,
-    entropy,
-    logger,
-    settings,
     parking: createParking({
       ...deps,
       flushRow: (key) => projections.flushOf(key),
@@ -306,19 +237,7 @@ function createParts(deps: ThreadProcessorDeps, load: Load): Parts {
     }),
     queued: (tenant, change, counted) => countQueued(load, { tenant, change, counted }, settings, limits),
   };
-  return {
-    home,
-    cache,
-    completions,
-    dueTimers,
-    knownAgain,
-    heldWakes,
-    mail,
-    projections,
-    snapshots,
-    settings,
-    protocol,
-  };
+  return { home, completions, dueTimers, knownAgain, heldWakes, mail, projections, snapshots, settings, protocol };
 }
 
 /** However much one tenant is sent, others' inputs are taken. (lane L6) */
@@ -339,24 +258,14 @@ function countQueued(
   limits.waitingHere(tenant, of.held);
 }
 
-function createTenantParts({
-  tenantStores: stores,
-  agents,
-  directory,
-  inputs,
-  limits = unlimited,
-  clock,
-  logger,
-}: ThreadProcessorDeps): {
-  readonly holding: Holding | null;
-  readonly heldWakes: HeldWakes | null;
-} {
-  if (stores === undefined) return { holding: null, heldWakes: null };
-  const { tenants, heldThreads, toolServers } = stores;
-  const records = createTenantRecords({ tenants, clock });
-  const pausedAgents = createPausedAgents({ agents, clock });
+/** Null where nothing is ever suspended or paused. */
+function createTenantParts(deps: ThreadProcessorDeps) {
+  const { tenantStores, limits = unlimited } = deps;
+  if (tenantStores === undefined) return { holding: null, heldWakes: null };
+  const ports = { ...deps, ...tenantStores, limits };
+  const records = createTenantRecords(ports);
   return {
-    holding: createHolding({ records, heldThreads, pausedAgents, directory }),
-    heldWakes: createHeldWakes({ records, agents, toolServers, heldThreads, inputs, limits, clock, logger }),
+    holding: createHolding({ ...ports, records, pausedAgents: createPausedAgents(ports) }),
+    heldWakes: createHeldWakes({ ...ports, records }),
   };
 }

@@ -4,7 +4,7 @@ import { tenantId } from '@dormouse/ports';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, it } from 'vitest';
-import { createStage, message, opening, type Play } from './spec/processor-stage.ts';
+import { createRig, message, opening, type Play } from './spec/processor-rig.ts';
 
 const threads = 1_000;
 const wordsOf = (index: number): string => `${index} `.repeat(5_000);
@@ -23,9 +23,9 @@ function heapUsed(): number {
 }
 
 it('a completion that waits for a slot holds a few kilobytes, however long its prompt is', async () => {
-  const stage = createStage({ topology: 'durable', play: hangs });
+  const rig = createRig({ topology: 'durable', play: hangs });
   const settings = { completionsInFlightMax: 1, cacheBytesMax: 1_000 };
-  const { ports, service } = await stage.processor('p1', { settings });
+  const { ports, service } = await rig.processor('p1', { settings });
   for (let index = 0; index < threads; index++) {
     const key = { tenant: tenantId('acme'), thread: `t${index}` };
     const open = opening();
@@ -34,11 +34,11 @@ it('a completion that waits for a slot holds a few kilobytes, however long its p
     void ports.inputs.publish(key, { ...open, agent: { ...agent, toolServers: [] } });
     void ports.inputs.publish(key, message(`m${index}`, wordsOf(index)));
   }
-  await stage.clock.advance(3_000);
-  expect(stage.asked).toHaveLength(1);
+  await rig.clock.advance(3_000);
+  expect(rig.asked).toHaveLength(1);
   const waiting = heapUsed();
   const stopped = service.stop(10);
-  await stage.clock.advance(5_000);
+  await rig.clock.advance(5_000);
   await stopped;
   expect((waiting - heapUsed()) / threads).toBeLessThan(5_000);
 });

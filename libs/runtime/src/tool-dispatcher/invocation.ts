@@ -6,70 +6,46 @@
 //       repeats them byte by byte. I-06
 //   I2. The user's id leaves only where the registration says so. R105
 import { encodeInvocation } from '@dormouse/protocol';
-import type { ToolServer, WorkTopics } from '@dormouse/ports';
+import type { Owed, SendRequest, ToolServer } from '@dormouse/ports';
 import type { InvokeTool } from '@dormouse/thread';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
-import type { Failure } from './deliver/dispatch-failure.ts';
-import type { Manifest, Manifests } from './toolset/manifest.ts';
+import { dispatchFailed, type Failure } from './deliver/dispatch-failure.ts';
+import type { Manifests } from './toolset/manifest.ts';
 import { atAddress, type Registrations } from './registrations.ts';
 import { traceHeaders } from './trace-headers.ts';
 
-export type OwedCall = WorkTopics['dispatches'] & { readonly effect: InvokeTool };
+export type OwedCall = Owed<InvokeTool>;
 
-export interface Invocation {
-  readonly server: ToolServer;
-  readonly url: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
+export type Invocation = Pick<SendRequest, 'server' | 'url' | 'body' | 'headers'>;
 
 export interface InvocationDeps {
   readonly registrations: Registrations;
   readonly manifests: Manifests;
-  readonly tokens: CallbackTokens;
+  readonly callbackTokens: CallbackTokens;
 }
 
 const idCharactersMax = 200;
 
-type Built = Invocation | Failure;
-
-export interface Invocations {
-  /** The request, or why there will never be one. @throws Fault when a store fails. */
-  build(call: OwedCall): Promise<Built>;
-}
-
-export function createInvocations({ registrations, manifests, tokens }: InvocationDeps): Invocations {
-  return {
-    build: async (call) => {
-      const { tenant, effect } = call;
-      const [registered, manifest] = await Promise.all([
-        registrations.get(tenant, effect.toolServer),
-        manifests.stored(tenant, effect.toolsetSha256),
-      ]);
-      return build(tokens, call, registered, manifest);
-    },
-  };
-}
-
-function build(
-  tokens: CallbackTokens,
+/** The request, or why there will never be one. @throws Fault when a store fails. */
+export async function buildInvocation(
+  { registrations, manifests, callbackTokens }: InvocationDeps,
   call: OwedCall,
-  registered: ToolServer | null,
-  manifest: Manifest | null,
-): Built {
-  const { effect } = call;
-  const name = effect.toolServer;
-  if (registered === null)
-    return { code: 'DISPATCH_FAILED', detail: `tool server "${name}" is not registered any more` };
+): Promise<Invocation | Failure> {
+  const { tenant, effect } = call;
+  const { toolServer: name } = effect;
+  const [registered, manifest] = await Promise.all([
+    registrations.get(tenant, name),
+    manifests.stored(tenant, effect.toolsetSha256),
+  ]);
+  if (registered === null) return dispatchFailed(`tool server "${name}" is not registered any more`);
   const server = atAddress(registered, effect);
   if (manifest === null)
     return {
       code: 'TOOLSET_INVALID',
       detail: `the tools of "${name}" that this call was decided on are not stored any more`,
     };
-  const body = bodyOf(tokens, call, server, manifest.toolset.toolsetVersion);
-  if (body === null)
-    return { code: 'DISPATCH_FAILED', detail: 'the call breaks a limit of the protocol and cannot be sent' };
+  const body = bodyOf(callbackTokens, call, server, manifest.toolset.toolsetVersion);
+  if (body === null) return dispatchFailed('the call breaks a limit of the protocol and cannot be sent');
   return {
     server,
     url: server.endpointOverride ?? manifest.toolset.endpoint, // R3

@@ -17,25 +17,22 @@ import { type Place, TransientMap } from '@dormouse/collections';
 import {
   Fault,
   type Clock,
-  type DispatchLedger,
   type DispatchOutcome,
   type Entropy,
-  type InputBus,
   type Logger,
   type Metrics,
+  type Owed,
   placeKeyOf,
+  type Stores,
   type Subscription,
+  type ThreadKey,
   type ThreadLog,
-  type Toolsets,
-  type ToolServers,
   type ToolTransport,
   traceFieldsOf,
-  type WorkBus,
   type WorkPlace,
   type WorkTopics,
-  type TenantId,
 } from '@dormouse/ports';
-import { unreachable, type WithdrawCall } from '@dormouse/thread';
+import { type LoadToolsets, type MigrateToolServers, unreachable, type WithdrawCall } from '@dormouse/thread';
 import type { AuditEntry } from '../audit/audit-entry.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { CallbackTokens } from '../callback-gateway/callback-token.ts';
@@ -48,23 +45,18 @@ import { executeToolSpan } from '../tracing/execute-tool-span.ts';
 import { offTracing, type Tracing } from '../tracing/tracing.ts';
 import { deliver, HeldBack, Interrupted, type Conclusion, type Delivery } from './deliver/delivery.ts';
 import { dispatchFailure, type Failure } from './deliver/dispatch-failure.ts';
-import { createInvocations, type OwedCall } from './invocation.ts';
+import { buildInvocation, type OwedCall } from './invocation.ts';
 import { createManifests } from './toolset/manifest.ts';
-import { migrateToolServers, type OwedMigration } from './toolset/migration.ts';
+import { migrateToolServers } from './toolset/migration.ts';
 import { CancelTokenSource } from './deliver/cancel-token.ts';
 import { createRegistrations } from './registrations.ts';
 import { createServerGates } from './deliver/server-gate.ts';
 import { defaultDispatcherSettings, type DispatcherSettings } from './settings.ts';
 import { describeChange } from './toolset/toolset-change.ts';
-import { loadToolsets, type OwedLoad } from './toolset/toolset-loader.ts';
+import { loadToolsets } from './toolset/toolset-loader.ts';
 
-export interface ToolDispatcherDeps {
-  readonly work: WorkBus;
-  readonly inputs: InputBus;
-  readonly ledger: DispatchLedger;
+export interface ToolDispatcherDeps extends Pick<Stores, 'work' | 'inputs' | 'ledger' | 'toolServers' | 'toolsets'> {
   readonly log: Pick<ThreadLog, 'findByInputs'>;
-  readonly toolServers: ToolServers;
-  readonly toolsets: Toolsets;
   readonly transport: ToolTransport;
   readonly callbackTokens: CallbackTokens;
   readonly clock: Clock;
@@ -94,21 +86,19 @@ interface RunningCall {
 const abandonMs = 1_000;
 
 type Dispatch = WorkTopics['dispatches'];
-type Withdrawal = Dispatch & { readonly effect: WithdrawCall };
 
 export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   const settings: DispatcherSettings = { ...defaultDispatcherSettings, ...deps.settings };
   const { ledger, inputs, clock, logger, tracing = offTracing, holding = null, audit = null } = deps;
   const registrations = createRegistrations(deps.toolServers, clock, settings.registrationTtlMs);
   const manifests = createManifests({ ...deps, settings, discovered: (server) => deps.watch?.discovered(server) });
-  const invocations = createInvocations({ registrations, manifests, tokens: deps.callbackTokens });
   const hardStop = new AbortController();
   const gates = createServerGates({
     ...deps,
     concurrentMax: settings.perServerConcurrentMax,
     breaker: settings.breaker,
   });
-  const deliveryDeps = { ...deps, gates, settings, holding, registrations, hardStop: hardStop.signal };
+  const deliveryDeps = { ...deps, gates, settings, holding, registrations, manifests, hardStop: hardStop.signal };
   const runningCalls = new TransientMap<string, RunningCall>();
   /** How many of the calls in memory go to each tool server of a tenant. */
   const heldOf = new Map<string, number>();
@@ -116,7 +106,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   let subscription: Subscription | null = null;
   let isStopping = false;
   deps.watch?.gates(() => gates.holding());
-  if (deps.metrics !== undefined) observeDispatcher(deps.metrics, { breakers: () => gates.states() });
+  if (deps.metrics !== undefined) observeDispatcher(deps.metrics, () => gates.states());
 
   /** The failure in words for the model; after a 409 that needs the new manifest. */
   async function wordsFor(call: OwedCall, failure: Failure): Promise<Failure> {
@@ -129,15 +119,9 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   }
 
   async function report(call: OwedCall, { outcome, failure, isOld }: Conclusion, place: Place): Promise<void> {
-    const { tenant, thread, effect } = call;
-    const about = {
-      tenant,
-      thread,
-      call: effect.toolCallId,
-      toolServer: effect.toolServer,
-      operation: effect.operation,
-      outcome,
-    };
+    const { tenant, thread } = call;
+    const { toolCallId, toolServer, operation } = call.effect;
+    const about = { tenant, thread, call: toolCallId, toolServer, operation, outcome };
     logger.info('tool_call_dispatched', { ...about, code: failure?.code, ...traceFieldsOf(call.trace) }); // R15
     if (isOld !== true) ended(call, outcome, failure);
     if (audit !== null && isOld !== true && outcome !== 'cancelled')
@@ -148,11 +132,8 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   async function reportFailure(call: OwedCall, outcome: DispatchOutcome, failure: Failure): Promise<void> {
     const { tenant, thread, trace, effect } = call;
     const words = await wordsFor(call, failure);
-    await inputs.publish(
-      { tenant, thread },
-      dispatchFailure(effect.toolCallId, outcome === 'unknown' ? 'unknown' : 'error', words),
-      trace,
-    ); // R14
+    const input = dispatchFailure(effect.toolCallId, outcome === 'unknown' ? 'unknown' : 'error', words);
+    await inputs.publish({ tenant, thread }, input, trace); // R14
   }
 
   /** The call is sent, or will never be: its span ends, also where it was withdrawn. */
@@ -184,7 +165,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     const isCrowded = place.isCrowded || ofServer > settings.callsHeldMax - runningCalls.size; // (T6)
     const delivery: Delivery = { call, key: { tenant, thread }, cancelToken: running.cancelToken, place, isCrowded };
     try {
-      await report(call, await deliver(deliveryDeps, delivery, () => invocations.build(call)), place);
+      await report(call, await deliver(deliveryDeps, delivery, () => buildInvocation(deliveryDeps, call)), place);
     } catch (error) {
       if (error instanceof HeldBack) return; // (T4)
       if (!(error instanceof Interrupted)) throw error;
@@ -209,7 +190,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     return running.done;
   }
 
-  async function withdraw({ tenant, thread, effect }: Withdrawal): Promise<void> {
+  async function withdraw({ tenant, thread, effect }: Owed<WithdrawCall>): Promise<void> {
     await ledger.settle({ tenant, thread }, effect.toolCallId, 'cancelled', null); // (T3)
     const running = runningCalls.get(callKeyOf({ tenant, thread }, effect.toolCallId));
     if (running === undefined) return;
@@ -217,7 +198,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     running.cancelToken.cancel();
   }
 
-  async function load(owed: OwedLoad): Promise<void> {
+  async function load(owed: Owed<LoadToolsets>): Promise<void> {
     if (holding !== null && (await holding.holds(owed))) return; // (T4)
     const result = await loadToolsets({ registrations, manifests }, owed);
     for (const { toolServer, code, problems } of result.rejected)
@@ -225,7 +206,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
     await inputs.publish({ tenant: owed.tenant, thread: owed.thread }, result, owed.trace);
   }
 
-  async function migrate(owed: OwedMigration, place: Place): Promise<void> {
+  async function migrate(owed: Owed<MigrateToolServers>, place: Place): Promise<void> {
     if (holding !== null && (await holding.holds(owed))) return; // (T4)
     const result = await migrateToolServers({ ...deps, registrations, manifests, settings, place }, owed);
     const { tenant, thread, trace } = owed;
@@ -250,10 +231,7 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   }
 
   function track(work: Promise<void>): Promise<void> {
-    const settled = work.then(
-      () => void others.delete(settled),
-      () => void others.delete(settled),
-    );
+    const settled: Promise<void> = work.catch(() => {}).finally(() => others.delete(settled));
     others.add(settled);
     return work;
   }
@@ -279,19 +257,14 @@ export function createToolDispatcher(deps: ToolDispatcherDeps): Service {
   };
 }
 
-const callKeyOf = (
-  { tenant, thread }: { readonly tenant: TenantId; readonly thread: string },
-  toolCallId: string,
-): string => `${tenant} ${thread} ${toolCallId}`;
+const callKeyOf = ({ tenant, thread }: ThreadKey, toolCallId: string): string => `${tenant} ${thread} ${toolCallId}`;
 
 const auditEntry = ({ tenant, thread, effect }: OwedCall, outcome: DispatchOutcome): AuditEntry => ({
-  ...{
-    tenant,
-    actor: thread,
-    action: 'tool_call.sent',
-    target: effect.toolCallId,
-    from: null,
-    outcome,
-    requestId: null,
-  },
+  tenant,
+  actor: thread,
+  action: 'tool_call.sent',
+  target: effect.toolCallId,
+  from: null,
+  outcome,
+  requestId: null,
 });

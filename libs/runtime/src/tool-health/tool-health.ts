@@ -64,20 +64,25 @@ export function healthOf(
   now: number,
 ): ToolHealth {
   const breaker = breakerOf(rows, now);
-  const windows = healthWindows.map((name) => [name, errorsIn(rowsOf(rows, name, now))] as const);
-  const errorsByClass = Object.fromEntries(windows) as Record<HealthWindow, ErrorsByClass>;
+  const errorsByClass = byWindow((window) => errorsIn(rowsOf(rows, window, now)));
   const hour = rowsOf(rows, '1h', now);
   return {
     state: server.paused ? 'paused' : stateOf(rows, breaker, now),
     discoveryAgeS: discoveredAt === null ? null : Math.max(0, Math.round((now - discoveredAt) / 1_000)),
     ackMs: percentilesOf(hour.map(({ counts }) => counts.acks)),
     callbackMs: percentilesOf(hour.map(({ counts }) => counts.callbacks)),
-    errors: Object.fromEntries(windows.map(([name, errors]) => [name, sumOf(errors)])) as Record<HealthWindow, number>,
+    errors: byWindow((window) => sumOf(errorsByClass[window])),
     errorsByClass,
     breaker,
     oldestOpenCall: oldest?.toolCallId ?? null,
   };
 }
+
+const byWindow = <Fact>(of: (window: HealthWindow) => Fact): Readonly<Record<HealthWindow, Fact>> => ({
+  '5m': of('5m'),
+  '1h': of('1h'),
+  '24h': of('24h'),
+});
 
 /** (H1) */
 const beginOf = (window: HealthWindow, now: number): number =>

@@ -18,7 +18,6 @@ import {
   type Clock,
   type Discovery,
   type Entropy,
-  Fault,
   type Logger,
   type Metrics,
   type PostError,
@@ -32,6 +31,7 @@ import {
 } from '@dormouse/ports';
 import { saysNothing } from '../tool-dispatcher/deliver/breaker.ts';
 import type { HoldingGate } from '../tool-dispatcher/deliver/server-gate.ts';
+import { createLateWrites } from '../late-writes.ts';
 import { createRegistrations } from '../tool-dispatcher/registrations.ts';
 import { addTo, bucketOf } from './time-buckets.ts';
 
@@ -61,10 +61,7 @@ export interface ToolWatchDeps {
 }
 
 /** One tool server in one minute. */
-interface Cell {
-  readonly tenant: TenantId;
-  readonly toolServerId: string;
-  readonly from: number;
+interface Cell extends Pick<ActivityRow, 'tenant' | 'toolServerId' | 'from'> {
   readonly acks: Record<string, number>;
   readonly callbacks: Record<string, number>;
   readonly errors: Partial<Record<PostError, number>>;
@@ -100,19 +97,9 @@ export function createToolWatch(deps: ToolWatchDeps): ToolWatch {
   let readGates: (() => readonly HoldingGate[]) | null = null;
   /** Ids of the tool servers whose breaker was last written as one that holds. */
   let held = new Set<string>();
-  let isScheduled = false;
-  let writing: Promise<void> = Promise.resolve();
   let isLosing = false;
-  let isAway = false;
-
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    clock.alarm(writeEveryMs, () => {
-      isScheduled = false;
-      void write();
-    });
-  }
+  const warn = (code: string): void => logger.warn('tool_activity_unwritten', { code });
+  const { schedule, write } = createLateWrites({ clock, everyMs: writeEveryMs, writeAll, warn });
 
   /** Null when there are too many. (W4) */
   function cellOf(tenant: TenantId, toolServerId: string): Cell | null {
@@ -167,7 +154,7 @@ export function createToolWatch(deps: ToolWatchDeps): ToolWatch {
   }
 
   async function writeAll(): Promise<void> {
-    const told: Discovery[] = [...discoveries.values()];
+    const told = [...discoveries.values()];
     const changed: Cell[] = [];
     try {
       await takeAnswers();
@@ -179,21 +166,13 @@ export function createToolWatch(deps: ToolWatchDeps): ToolWatch {
       if (rows.length > 0 || told.length > 0) await activity.put(rows, told);
       for (const cell of changed) cell.writtenAt = now;
       for (const one of told) if (discoveries.get(serverOf(one)) === one) discoveries.delete(serverOf(one));
-      isAway = false;
     } catch (error) {
       for (const cell of changed) cell.isChanged = true;
-      if (!isAway)
-        logger.warn('tool_activity_unwritten', { code: error instanceof Fault ? error.code : String(error) });
-      isAway = true;
+      throw error;
+    } finally {
+      forgetOld();
     }
-    forgetOld();
-    if (isAway || answers.size > 0 || held.size > 0) schedule(); // (W3)
-  }
-
-  /** One at a time: what is seen meanwhile is in the next. */
-  function write(): Promise<void> {
-    writing = writing.then(writeAll);
-    return writing;
+    if (answers.size > 0 || held.size > 0) schedule(); // (W3)
   }
 
   function forgetOld(): void {

@@ -22,66 +22,61 @@ import { inTrace, newSpanId, parentIdOf } from './span-ids.ts';
 import type { Tracing } from './tracing.ts';
 
 export type BusTopic = 'inputs' | 'dispatches' | 'notices';
+type Operation = 'send' | 'process';
 
 export const inputBusWithSpans = (bus: InputBus, tracing: Tracing): InputBus => ({
-  publish: (key, input, trace) => sent(tracing, 'inputs', key, trace ?? null, (on) => bus.publish(key, input, on)),
+  publish: (key, input, trace = null) =>
+    inSpan(tracing, 'send', 'inputs', key, trace, (on) => bus.publish(key, input, on)),
   consume: (consumer) => bus.consume(consumer),
 });
 
 export const workBusWithSpans = (bus: WorkBus, tracing: Tracing): WorkBus => ({
   publish: (topic, message) =>
-    sent(tracing, topic, message, message.trace, (trace) => bus.publish(topic, { ...message, trace })),
+    inSpan(tracing, 'send', topic, message, message.trace, (trace) => bus.publish(topic, { ...message, trace })),
   consume: (topic, handle, shares) => bus.consume(topic, handle, shares),
 });
 
-async function sent<Answer>(
-  { tracer, wallNow }: Tracing,
-  topic: BusTopic,
-  key: ThreadKey,
-  trace: string | null,
-  publish: (trace: string | null) => Promise<Answer>,
-): Promise<Answer> {
-  const parent = tracer.isOn ? parseTraceparent(trace) : null;
-  if (parent === null) return publish(trace); // (B1)
-  const context = inTrace(parent, newSpanId());
-  const startedAt = wallNow();
-  const record = (error: string | null): void =>
-    tracer.record({
-      ...{ name: `send ${topic}`, kind: 'producer', context, parentId: parentIdOf(parent), startedAt },
-      ...{ endedAt: wallNow(), attributes: attributesOf(topic, 'send', key, startedAt), links: [], error },
-    });
-  try {
-    const answer = await publish(traceparentOf(context));
-    record(null);
-    return answer;
-  } catch (error) {
-    record(error instanceof Fault ? error.code : 'INTERNAL');
-    throw error;
-  }
-}
-
 /** Runs the handler of a record in a CONSUMER span of its own; the handler's message has that span's context. (B2) */
-export async function processed<Message extends Owed<unknown>>(
-  { tracer, wallNow }: Tracing,
+export const processed = <Message extends Owed<unknown>>(
+  tracing: Tracing,
   topic: 'dispatches' | 'notices',
   message: Message,
   handle: (message: Message) => Promise<void>,
-): Promise<void> {
-  const parent = tracer.isOn ? parseTraceparent(message.trace) : null;
-  if (parent === null) return handle(message);
+): Promise<void> =>
+  inSpan(tracing, 'process', topic, message, message.trace, (trace) =>
+    handle(trace === message.trace ? message : { ...message, trace }),
+  );
+
+/** Does the work in a span below `trace`, whose context it gets; without a trace as it is. (B1) */
+async function inSpan<Answer>(
+  { tracer, wallNow }: Tracing,
+  operation: Operation,
+  topic: BusTopic,
+  key: ThreadKey,
+  trace: string | null,
+  work: (trace: string | null) => Promise<Answer>,
+): Promise<Answer> {
+  const parent = tracer.isOn ? parseTraceparent(trace) : null;
+  if (parent === null) return work(trace);
   const context = inTrace(parent, newSpanId());
   const startedAt = wallNow();
-  let error: string | null = 'INTERNAL';
+  let error: string | null = null;
   try {
-    await handle({ ...message, trace: traceparentOf(context) });
-    error = null;
+    return await work(traceparentOf(context));
   } catch (thrown) {
-    if (thrown instanceof Fault) error = thrown.code;
+    error = thrown instanceof Fault ? thrown.code : 'INTERNAL';
     throw thrown;
   } finally {
     tracer.record({
-      ...{ name: `process ${topic}`, kind: 'consumer', context, parentId: parentIdOf(parent), startedAt },
-      ...{ endedAt: wallNow(), attributes: attributesOf(topic, 'process', message, startedAt), links: [], error },
+      name: `${operation} ${topic}`,
+      kind: operation === 'send' ? 'producer' : 'consumer',
+      context,
+      parentId: parentIdOf(parent),
+      startedAt,
+      endedAt: wallNow(),
+      attributes: attributesOf(topic, operation, key, startedAt),
+      links: [],
+      error,
     });
   }
 }
@@ -100,12 +95,7 @@ export const processedInput = (
   error: null,
 });
 
-const attributesOf = (
-  topic: BusTopic,
-  operation: 'send' | 'process',
-  key: ThreadKey,
-  at: number,
-): Span['attributes'] => ({
+const attributesOf = (topic: BusTopic, operation: Operation, key: ThreadKey, at: number): Span['attributes'] => ({
   ...threadAttributes(key, at),
   [attribute.messagingSystem]: 'kafka',
   [attribute.messagingOperation]: operation,

@@ -4,9 +4,9 @@
 //   W1. No content leaves in a span unless it is allowed when the span is recorded, as of half a second ago at most. A
 //       record that cannot be read allows nothing.
 //   W2. Only spans with contents wait for that, and no work waits for a span.
-import { storedTenantId, type Span, type SpanAttributes, type Tracer, type TenantId } from '@dormouse/ports';
+import { storedTenantId, type Span, type Tracer, type TenantId } from '@dormouse/ports';
 import type { TenantRecords } from '../tenants/tenant-records.ts';
-import { attribute, type AttributeDescription, attributeTable } from './semconv.ts';
+import { attribute, attributeTable } from './semconv.ts';
 
 export interface ContentSwitch {
   /** Whether contents are worth collecting: false only where they are not allowed. Costs no wait. */
@@ -29,16 +29,13 @@ export function createContentSwitch(records: Pick<TenantRecords, 'of' | 'known'>
   };
 }
 
-const descriptions: Readonly<Record<string, AttributeDescription>> = attributeTable;
-const contentNames = Object.keys(descriptions).filter((name) => descriptions[name]?.isContent === true);
+const contentNames = Object.values(attributeTable).flatMap(({ name, isContent }) => (isContent === true ? [name] : []));
 
 const hasContent = ({ attributes }: Span): boolean => contentNames.some((name) => attributes[name] !== undefined);
 
 function withoutContent(span: Span): Span {
-  const kept: SpanAttributes = Object.fromEntries(
-    Object.entries(span.attributes).filter(([name]) => !contentNames.includes(name)),
-  );
-  return { ...span, attributes: kept };
+  const kept = Object.entries(span.attributes).filter(([name]) => !contentNames.includes(name));
+  return { ...span, attributes: Object.fromEntries(kept) };
 }
 
 /** The tracer, behind the switch. (W1) */

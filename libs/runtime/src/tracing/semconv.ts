@@ -9,116 +9,90 @@
 //   C1. A span has no attribute that is not in the table, and none of another type or value.
 //   C2. A span has all attributes that `spanTable` requires of its name.
 //   C3. Contents are on no span unless they are asked for (content-switch.ts).
+import type { Span } from '@dormouse/ports';
 
 export interface AttributeDescription {
+  readonly name: string;
   readonly type: 'string' | 'int' | 'double' | 'boolean' | 'string[]' | 'json';
   readonly values?: readonly string[];
   /** (C3) */
   readonly isContent?: true;
 }
 
-export const attributeTable = {
-  'gen_ai.operation.name': {
+/** By our own word for each. */
+const described = {
+  operation: {
+    name: 'gen_ai.operation.name',
     type: 'string',
     values: ['invoke_agent', 'chat', 'execute_tool', 'settle_tool', 'run_tool'],
   },
-  'gen_ai.agent.id': { type: 'string' },
-  'gen_ai.agent.name': { type: 'string' },
-  'gen_ai.agent.version': { type: 'string' },
-  'gen_ai.conversation.id': { type: 'string' },
-  'gen_ai.provider.name': {
+  agentId: { name: 'gen_ai.agent.id', type: 'string' },
+  agentName: { name: 'gen_ai.agent.name', type: 'string' },
+  agentVersion: { name: 'gen_ai.agent.version', type: 'string' },
+  conversation: { name: 'gen_ai.conversation.id', type: 'string' },
+  provider: {
+    name: 'gen_ai.provider.name',
     type: 'string',
     values: ['openai', 'anthropic', 'openai_compatible', 'demo', 'scripted'],
   },
-  'gen_ai.request.model': { type: 'string' },
-  'gen_ai.request.stream': { type: 'boolean' },
-  'gen_ai.response.id': { type: 'string' },
-  'gen_ai.response.model': { type: 'string' },
-  'gen_ai.response.finish_reasons': { type: 'string[]' },
-  'gen_ai.response.time_to_first_chunk': { type: 'double' },
-  'gen_ai.usage.input_tokens': { type: 'int' },
-  'gen_ai.usage.output_tokens': { type: 'int' },
-  'gen_ai.usage.cache_read.input_tokens': { type: 'int' },
-  'gen_ai.usage.cache_creation.input_tokens': { type: 'int' },
-  'gen_ai.tool.name': { type: 'string' },
-  'gen_ai.tool.call.id': { type: 'string' },
-  'gen_ai.tool.type': { type: 'string', values: ['function'] },
-  'gen_ai.tool.description': { type: 'string', isContent: true },
-  'gen_ai.tool.call.arguments': { type: 'json', isContent: true },
-  'gen_ai.tool.call.result': { type: 'json', isContent: true },
-  'gen_ai.input.messages': { type: 'json', isContent: true },
-  'gen_ai.output.messages': { type: 'json', isContent: true },
-  'error.type': { type: 'string' },
-  'server.address': { type: 'string' },
-  'server.port': { type: 'int' },
-  'http.request.method': { type: 'string', values: ['POST', 'PUT', 'PATCH', 'DELETE'] },
-  'http.route': { type: 'string' },
-  'http.response.status_code': { type: 'int' },
-  'http.request.resend_count': { type: 'int' },
-  'messaging.system': { type: 'string', values: ['kafka'] },
-  'messaging.operation.name': { type: 'string', values: ['send', 'process'] },
-  'messaging.operation.type': { type: 'string', values: ['send', 'process'] },
-  'messaging.destination.name': { type: 'string', values: ['inputs', 'dispatches', 'notices'] },
-  'dormouse.tenant': { type: 'string' },
-  'dormouse.thread': { type: 'string' },
-  'dormouse.call': { type: 'string' },
-  'dormouse.position': { type: 'int' },
-  'dormouse.outcome': { type: 'string' },
-  'dormouse.waited_ms': { type: 'int' },
-  'dormouse.at': { type: 'string' },
+  requestModel: { name: 'gen_ai.request.model', type: 'string' },
+  requestStream: { name: 'gen_ai.request.stream', type: 'boolean' },
+  responseId: { name: 'gen_ai.response.id', type: 'string' },
+  responseModel: { name: 'gen_ai.response.model', type: 'string' },
+  finishReasons: { name: 'gen_ai.response.finish_reasons', type: 'string[]' },
+  timeToFirstChunk: { name: 'gen_ai.response.time_to_first_chunk', type: 'double' },
+  inputTokens: { name: 'gen_ai.usage.input_tokens', type: 'int' },
+  outputTokens: { name: 'gen_ai.usage.output_tokens', type: 'int' },
+  cacheReadTokens: { name: 'gen_ai.usage.cache_read.input_tokens', type: 'int' },
+  cacheCreationTokens: { name: 'gen_ai.usage.cache_creation.input_tokens', type: 'int' },
+  toolName: { name: 'gen_ai.tool.name', type: 'string' },
+  toolCallId: { name: 'gen_ai.tool.call.id', type: 'string' },
+  toolType: { name: 'gen_ai.tool.type', type: 'string', values: ['function'] },
+  toolDescription: { name: 'gen_ai.tool.description', type: 'string', isContent: true },
+  toolArguments: { name: 'gen_ai.tool.call.arguments', type: 'json', isContent: true },
+  toolResult: { name: 'gen_ai.tool.call.result', type: 'json', isContent: true },
+  inputMessages: { name: 'gen_ai.input.messages', type: 'json', isContent: true },
+  outputMessages: { name: 'gen_ai.output.messages', type: 'json', isContent: true },
+  errorType: { name: 'error.type', type: 'string' },
+  serverAddress: { name: 'server.address', type: 'string' },
+  serverPort: { name: 'server.port', type: 'int' },
+  httpMethod: { name: 'http.request.method', type: 'string', values: ['POST', 'PUT', 'PATCH', 'DELETE'] },
+  httpRoute: { name: 'http.route', type: 'string' },
+  httpStatus: { name: 'http.response.status_code', type: 'int' },
+  httpResendCount: { name: 'http.request.resend_count', type: 'int' },
+  messagingSystem: { name: 'messaging.system', type: 'string', values: ['kafka'] },
+  messagingOperation: { name: 'messaging.operation.name', type: 'string', values: ['send', 'process'] },
+  messagingOperationType: { name: 'messaging.operation.type', type: 'string', values: ['send', 'process'] },
+  messagingDestination: {
+    name: 'messaging.destination.name',
+    type: 'string',
+    values: ['inputs', 'dispatches', 'notices'],
+  },
+  tenant: { name: 'dormouse.tenant', type: 'string' },
+  thread: { name: 'dormouse.thread', type: 'string' },
+  call: { name: 'dormouse.call', type: 'string' },
+  position: { name: 'dormouse.position', type: 'int' },
+  outcome: { name: 'dormouse.outcome', type: 'string' },
+  waitedMs: { name: 'dormouse.waited_ms', type: 'int' },
+  at: { name: 'dormouse.at', type: 'string' },
 } as const satisfies Readonly<Record<string, AttributeDescription>>;
 
-export type AttributeName = keyof typeof attributeTable;
+type Described = typeof described;
+export type AttributeName = Described[keyof Described]['name'];
 
-export const attribute = {
-  operation: 'gen_ai.operation.name',
-  agentId: 'gen_ai.agent.id',
-  agentName: 'gen_ai.agent.name',
-  agentVersion: 'gen_ai.agent.version',
-  conversation: 'gen_ai.conversation.id',
-  provider: 'gen_ai.provider.name',
-  requestModel: 'gen_ai.request.model',
-  requestStream: 'gen_ai.request.stream',
-  responseId: 'gen_ai.response.id',
-  responseModel: 'gen_ai.response.model',
-  finishReasons: 'gen_ai.response.finish_reasons',
-  timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',
-  inputTokens: 'gen_ai.usage.input_tokens',
-  outputTokens: 'gen_ai.usage.output_tokens',
-  cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
-  cacheCreationTokens: 'gen_ai.usage.cache_creation.input_tokens',
-  toolName: 'gen_ai.tool.name',
-  toolCallId: 'gen_ai.tool.call.id',
-  toolType: 'gen_ai.tool.type',
-  toolDescription: 'gen_ai.tool.description',
-  toolArguments: 'gen_ai.tool.call.arguments',
-  toolResult: 'gen_ai.tool.call.result',
-  inputMessages: 'gen_ai.input.messages',
-  outputMessages: 'gen_ai.output.messages',
-  errorType: 'error.type',
-  serverAddress: 'server.address',
-  serverPort: 'server.port',
-  httpMethod: 'http.request.method',
-  httpRoute: 'http.route',
-  httpStatus: 'http.response.status_code',
-  httpResendCount: 'http.request.resend_count',
-  messagingSystem: 'messaging.system',
-  messagingOperation: 'messaging.operation.name',
-  messagingOperationType: 'messaging.operation.type',
-  messagingDestination: 'messaging.destination.name',
-  tenant: 'dormouse.tenant',
-  thread: 'dormouse.thread',
-  call: 'dormouse.call',
-  position: 'dormouse.position',
-  outcome: 'dormouse.outcome',
-  waitedMs: 'dormouse.waited_ms',
-  at: 'dormouse.at',
-} as const satisfies Readonly<Record<string, AttributeName>>;
+export const attributeTable = Object.fromEntries(
+  Object.values(described).map((each) => [each.name, each]),
+) as unknown as Readonly<Record<AttributeName, AttributeDescription>>;
+
+/** Names by our word. */
+export const attribute = Object.fromEntries(Object.entries(described).map(([word, { name }]) => [word, name])) as {
+  readonly [Word in keyof Described]: Described[Word]['name'];
+};
 
 export interface SpanDescription {
   /** Every span is one of these. */
   readonly name: RegExp;
-  readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+  readonly kind: Span['kind'];
   readonly required: readonly AttributeName[];
 }
 
@@ -130,6 +104,8 @@ const ofMessage = [
   'messaging.operation.type',
   'messaging.destination.name',
 ] as const;
+
+const ofTool = ['gen_ai.operation.name', 'gen_ai.tool.name', 'gen_ai.tool.call.id'] as const;
 
 export const spanTable: readonly SpanDescription[] = [
   {
@@ -156,32 +132,18 @@ export const spanTable: readonly SpanDescription[] = [
   {
     name: /^execute_tool \S+$/,
     kind: 'internal',
-    required: [
-      ...ofThread,
-      'gen_ai.operation.name',
-      'gen_ai.tool.name',
-      'gen_ai.tool.call.id',
-      'gen_ai.tool.type',
-      'dormouse.outcome',
-    ],
+    required: [...ofThread, ...ofTool, 'gen_ai.tool.type', 'dormouse.outcome'],
   },
   {
     name: /^settle_tool \S+$/,
     kind: 'internal',
-    required: [
-      ...ofThread,
-      'gen_ai.operation.name',
-      'gen_ai.tool.name',
-      'gen_ai.tool.call.id',
-      'dormouse.outcome',
-      'dormouse.waited_ms',
-    ],
+    required: [...ofThread, ...ofTool, 'dormouse.outcome', 'dormouse.waited_ms'],
   },
   {
     /** Of the tool server, by its SDK, where the author has OpenTelemetry set up: `npm start` has for its examples. */
     name: /^run_tool \S+$/,
     kind: 'server',
-    required: ['gen_ai.operation.name', 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.conversation.id'],
+    required: [...ofTool, 'gen_ai.conversation.id'],
   },
   { name: /^send (?:inputs|dispatches|notices)$/, kind: 'producer', required: [...ofThread, ...ofMessage] },
   { name: /^process (?:inputs|dispatches|notices)$/, kind: 'consumer', required: [...ofThread, ...ofMessage] },

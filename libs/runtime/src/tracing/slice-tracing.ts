@@ -21,9 +21,7 @@ import {
   type SpanContext,
   type ThreadKey,
   type ToolDefinition,
-  type Tracer,
   traceparentOf,
-  type TenantId,
 } from '@dormouse/ports';
 import { own, type Thread, type ThreadInput } from '@dormouse/thread';
 import type { CommittedSlice, TracedInput } from './committed-slice.ts';
@@ -34,6 +32,7 @@ import { attribute } from './semconv.ts';
 import { beginning, inTrace, spanIdOf, traceIdOf } from './span-ids.ts';
 import { foldTrace, noTraceState, type OpenCause, type TraceState } from './trace-state.ts';
 import { spansOf } from './thread-spans.ts';
+import type { Tracing } from './tracing.ts';
 
 export interface SliceTracing {
   /** `trace` of the commit that these inputs lead to. (S1) */
@@ -46,21 +45,14 @@ export interface SliceTracing {
   record(spans: readonly Span[], thread: Thread): void;
 }
 
-export interface SliceTracingDeps {
-  readonly tracer: Tracer;
+export interface SliceTracingDeps extends Tracing {
   readonly clock: Clock;
-  /** Milliseconds. (S2) */
-  readonly turnMsMax: number;
-  readonly wallNow: () => number;
-  readonly mayHaveContent?: (tenant: TenantId) => boolean;
   /** @throws Fault */
   readonly agentOf: (thread: Thread) => Promise<Pick<Agent, 'id' | 'model'>>;
   readonly toolsOf: (thread: Thread) => Promise<readonly ToolDefinition[]>;
 }
 
-const noSpans: readonly Span[] = [];
-
-const nothingFolded = { state: noTraceState, spans: noSpans };
+const nothingFolded = { state: noTraceState, spans: [] };
 
 /** (S5) */
 const noTracing: SliceTracing = {

@@ -5,8 +5,9 @@
 //   T2. Its size is bounded by what is open in the thread: calls, timers, subscriptions, children, queued messages.
 //   T3. `trace` of a commit is the context that caused it: of the request or callback that brought its input, of the
 //       call that it settles, or of the `invoke_agent` whose completion it records.
-import { parseTraceparent, type SpanContext, type ThreadKey } from '@dormouse/ports';
-import { type Event, own, type RecordedEvent, type Thread, type ThreadEffect, type Usage } from '@dormouse/thread';
+import { type Commit, parseTraceparent, type SpanContext } from '@dormouse/ports';
+import { type Event, own, type RecordedEvent, type Thread, type Usage } from '@dormouse/thread';
+import type { CommittedSlice } from './committed-slice.ts';
 import { inTrace, isBeginning, spanIdOf } from './span-ids.ts';
 
 /** The trace that commits of the thread go on with, and where it began. */
@@ -55,16 +56,10 @@ export const noTraceState: TraceState = { turn: null, wake: null, open: {}, link
 const linksMax = 16;
 
 /** A commit as the fold sees it. */
-export interface TracedCommit {
-  readonly key: ThreadKey;
-  readonly trace: string | null;
-  /** Thread's clock. */
-  readonly at: number;
+export interface TracedCommit
+  extends Pick<CommittedSlice, 'key' | 'events' | 'effects' | 'after'>, Pick<Commit, 'trace' | 'at'> {
   /** Wall clock; an estimate for a commit that is read again. */
   readonly wallAt: number;
-  readonly events: readonly RecordedEvent[];
-  readonly effects: readonly ThreadEffect[];
-  readonly after: Thread;
   /** Contexts that brought the inputs, other than `trace`; of a commit that is read again, those of callbacks. */
   readonly deliveredBy?: readonly SpanContext[];
 }

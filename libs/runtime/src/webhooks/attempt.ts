@@ -7,22 +7,22 @@
 //       delivery: abort-message` ends the delivery, 410 the endpoint.
 //   A3. An endpoint fails from its first failure without a success since. After five days of that, or a 410, it is
 //       disabled, with a problem and a row in the audit; what waits for it has failed, and may be recovered.
-import type {
-  AttemptOutcome,
-  Clock,
-  Entropy,
-  Logger,
-  Metrics,
-  Sealer,
-  Webhook,
-  WebhookDeliveries,
-  WebhookDelivery,
-  WebhookOutcome,
-  WebhookProblem,
-  Webhooks,
-  WebhookTransport,
+import {
+  type AttemptOutcome,
+  type Clock,
+  type Entropy,
+  type Logger,
+  type Metrics,
+  type Sealer,
+  type Webhook,
+  type WebhookDeliveries,
+  type WebhookDelivery,
+  webhookOwner,
+  type WebhookOutcome,
+  type WebhookProblem,
+  type Webhooks,
+  type WebhookTransport,
 } from '@dormouse/ports';
-import { webhookOwner } from '@dormouse/ports';
 import type { Auditor } from '../audit/auditor.ts';
 import { isFailingTooLong, retryDelayMs } from './retry-times.ts';
 

@@ -16,13 +16,14 @@
 import type {
   Clock,
   PageRequest,
+  TenantLog,
   Webhook,
+  WebhookDeliveries,
   WebhookDelivery,
   WebhookReader,
   WebhookReaders,
   Webhooks,
 } from '@dormouse/ports';
-import type { TenantLog, WebhookDeliveries } from '@dormouse/ports';
 import type { TenantRecords } from '../tenants/tenant-records.ts';
 import type { Attempt } from './attempt.ts';
 import { createEndpointIndex } from './endpoint-index.ts';

@@ -22,15 +22,13 @@ export type TellCommits = (
   now: number,
 ) => Promise<readonly WebhookDelivery[]>;
 
-export function createTellCommits({
-  directory,
-  deliveries,
-  statuses,
-}: {
+export interface TellCommitsDeps {
   readonly directory: Pick<ThreadDirectory, 'get'>;
   readonly deliveries: Pick<WebhookDeliveries, 'insert'>;
   readonly statuses: ThreadStatuses;
-}): TellCommits {
+}
+
+export function createTellCommits({ directory, deliveries, statuses }: TellCommitsDeps): TellCommits {
   async function toldOf(commit: Commit, endpoints: EndpointIndex): Promise<readonly ToldEvent[]> {
     const { events } = openCommit(commit);
     const around = endpoints.wants(statusEvents) ? await statuses.around(commit, events) : null;

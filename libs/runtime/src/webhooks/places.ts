@@ -6,14 +6,8 @@
 //   P3. A tenant has a part of the process's places, however much waits for it.
 import type { TenantId } from '@dormouse/ports';
 
-export interface PlaceLimits {
-  readonly inAllMax: number;
-  readonly ofTenantMax: number;
-  readonly ofEndpointMax: number;
-}
-
 /** An attempt takes up to 15 seconds, and holds a socket meanwhile. */
-export const defaultPlaceLimits: PlaceLimits = { inAllMax: 1_024, ofTenantMax: 64, ofEndpointMax: 4 };
+export const defaultPlaceLimits = { inAllMax: 1_024, ofTenantMax: 64, ofEndpointMax: 4 };
 
 export interface Places {
   /** How many attempts of the endpoint may begin now. */
@@ -22,7 +16,7 @@ export interface Places {
   take(tenant: TenantId, endpoint: string, isFailing: boolean): () => void;
 }
 
-export function createPlaces({ inAllMax, ofTenantMax, ofEndpointMax }: PlaceLimits): Places {
+export function createPlaces({ inAllMax, ofTenantMax, ofEndpointMax }: Readonly<typeof defaultPlaceLimits>): Places {
   let inAll = 0;
   const ofTenant = new Map<string, number>();
   const failingOf = new Map<string, number>();

@@ -5,11 +5,10 @@
 //   S1. The status before a commit is that of the state at exactly its version, whatever the thread has become since.
 //   S2. A bounded number of threads is followed. A thread that was forgotten costs a reading, never a wrong status.
 import { createBoundedMap } from '@dormouse/collections';
-import { readJson } from '@dormouse/json';
-import type { Commit, Snapshots, ThreadLog } from '@dormouse/ports';
-import { evolve, type RecordedEvent, statusOf, type Thread, unopenedThread } from '@dormouse/thread';
+import type { Commit, Stores } from '@dormouse/ports';
+import { evolve, type RecordedEvent, statusOf, type Thread } from '@dormouse/thread';
 import { openCommit } from '../log/envelope.ts';
-import { type SnapshotState, snapshotShape } from '../log/thread-reader.ts';
+import { readSnapshot } from '../log/thread-reader.ts';
 import type { Statuses } from './told-events.ts';
 
 export interface ThreadStatuses {
@@ -20,18 +19,13 @@ export interface ThreadStatuses {
 const followedMax = 2_000;
 const commitsAtOnce = 200;
 
-export function createThreadStatuses({
-  log,
-  snapshots,
-}: {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-}): ThreadStatuses {
+export function createThreadStatuses({ log, snapshots }: Pick<Stores, 'log' | 'snapshots'>): ThreadStatuses {
   const followed = createBoundedMap<Thread>(followedMax); // (S2)
 
   async function stateAt({ tenant, thread, version }: Commit, known: Thread | undefined): Promise<Thread> {
     const key = { tenant, thread };
-    let state = known !== undefined && known.position <= version ? known : await startingPoint(key, version);
+    const isUsable = known !== undefined && known.position <= version;
+    let state = isUsable ? known : (await readSnapshot(snapshots, key, version)).thread;
     while (state.position < version) {
       const limit = Math.min(commitsAtOnce, version - state.position); // a commit has an event or more
       const commits = await log.read(key, state.position, limit);
@@ -40,12 +34,6 @@ export function createThreadStatuses({
         if (commit.version < version) state = folded(state, commit, openCommit(commit).events);
     }
     return state;
-  }
-
-  async function startingPoint(key: Pick<Commit, 'tenant' | 'thread'>, version: number): Promise<Thread> {
-    const stored = await snapshots.latest(key);
-    const isUsable = stored !== null && stored.shape === snapshotShape && stored.version <= version;
-    return isUsable ? (readJson(stored.state) as SnapshotState).thread : unopenedThread(key.tenant, key.thread);
   }
 
   return {

@@ -7,7 +7,7 @@
 //       the commit's last event.
 //   E3. Data is thin: ids and codes, never a content. What was said is fetched with a key.
 import type { WebhookEvent } from '@dormouse/ports';
-import { type OpenStatus, type RecordedEvent, unreachable } from '@dormouse/thread';
+import type { OpenStatus, RecordedEvent } from '@dormouse/thread';
 
 export interface ToldEvent {
   readonly event: WebhookEvent;
@@ -60,20 +60,6 @@ function toldOf(event: RecordedEvent): Pick<ToldEvent, 'event' | 'about'> | null
 
 /** (E2) */
 function becameOf({ before, after }: Statuses): WebhookEvent | null {
-  return before === after || before === 'opening' ? null : statusEventOf(after);
-}
-
-function statusEventOf(status: OpenStatus): WebhookEvent | null {
-  switch (status) {
-    case 'waiting':
-      return 'thread.waiting';
-    case 'idle':
-      return 'thread.idle';
-    case 'opening':
-    case 'thinking':
-    case 'closed':
-      return null;
-    default:
-      return unreachable(status);
-  }
+  if (before === after || before === 'opening') return null;
+  return after === 'waiting' || after === 'idle' ? `thread.${after}` : null;
 }

@@ -29,7 +29,7 @@ const tenant = tenantId('acme');
 const exceeded: ThreadEvent = { type: 'BudgetExceeded', budget: 'completions_per_wake', used: 2, limit: 1 };
 
 /** A world in which processes named `notifier…` die at any of their operations, before or after it. */
-function createStage(seed: number, deathRate: number) {
+function createRig(seed: number, deathRate: number) {
   const random = seededFraction(seed);
   const clock = createManualClock();
   const entropy = createSeededEntropy(seed);
@@ -107,23 +107,23 @@ function createStage(seed: number, deathRate: number) {
 it('W1 tells each commit once to each endpoint, though processes die anywhere and others take over', async () => {
   let deaths = 0;
   for (let seed = 1; seed <= 12; seed += 1) {
-    const stage = createStage(seed, 0.02);
-    const { clock, random, api, received, ingress, dead } = stage;
+    const rig = createRig(seed, 0.02);
+    const { clock, random, api, received, ingress, dead } = rig;
     const made = await Promise.all(
       [1, 2, 3].map((nth) =>
         api.create(tenant, { url: `https://${nth}.example`, events: ['budget.exceeded'], filter: null }),
       ),
     );
     expect(made.every(({ ok }) => ok)).toBe(true);
-    let living = [await stage.start(), await stage.start()];
+    let living = [await rig.start(), await rig.start()];
     const replaceDead = async (): Promise<void> => {
       for (const { node, service } of living) if (dead.has(node)) await service.stop(0);
       living = living.filter(({ node }) => !dead.has(node));
-      while (living.length < 2) living.push(await stage.start());
+      while (living.length < 2) living.push(await rig.start());
     };
     const commits = 30;
     for (let nth = 0; nth < commits; nth += 1) {
-      await stage.commit({ tenant, thread: `thr_${Math.floor(random() * 4)}` }, exceeded);
+      await rig.commit({ tenant, thread: `thr_${Math.floor(random() * 4)}` }, exceeded);
       await clock.advance(Math.floor(random() * 1_500));
       await replaceDead();
     }
@@ -152,15 +152,15 @@ it('W1 tells each commit once to each endpoint, though processes die anywhere an
 });
 
 it('A3 disables an endpoint that answers 410, and sends it nothing more', async () => {
-  const stage = createStage(1, 0);
-  const { api, clock, received, ingress } = stage;
-  stage.answers(() => Promise.resolve({ answered: true, status: 410, aborts: false }));
+  const rig = createRig(1, 0);
+  const { api, clock, received, ingress } = rig;
+  rig.answers(() => Promise.resolve({ answered: true, status: 410, aborts: false }));
   const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
   if (!made.ok) throw new Error('refused');
-  const { service } = await stage.start();
-  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  const { service } = await rig.start();
+  await rig.commit({ tenant, thread: 'thr_1' }, exceeded);
   await clock.advance(3_000);
-  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await rig.commit({ tenant, thread: 'thr_1' }, exceeded);
   await clock.advance(60_000);
   expect(received).toHaveLength(1);
   expect(await ingress.webhooks.get(tenant, made.value.id)).toMatchObject({ state: 'disabled' });
@@ -169,14 +169,14 @@ it('A3 disables an endpoint that answers 410, and sends it nothing more', async 
 });
 
 it('A3 does not fail since a success, also one whose attempt had begun before the failure', async () => {
-  const stage = createStage(4, 0);
-  const { api, clock, ingress } = stage;
+  const rig = createRig(4, 0);
+  const { api, clock, ingress } = rig;
   const ends: ((outcome: WebhookOutcome) => void)[] = [];
-  stage.answers(() => new Promise((resolve) => ends.push(resolve)));
+  rig.answers(() => new Promise((resolve) => ends.push(resolve)));
   const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
   if (!made.ok) throw new Error('refused');
-  const { service } = await stage.start();
-  for (const thread of ['thr_1', 'thr_2']) await stage.commit({ tenant, thread }, exceeded);
+  const { service } = await rig.start();
+  for (const thread of ['thr_1', 'thr_2']) await rig.commit({ tenant, thread }, exceeded);
   await clock.advance(3_000);
   const [first, second] = ends;
   const failingSince = async () => (await ingress.webhooks.get(tenant, made.value.id))?.failingSince;
@@ -190,28 +190,28 @@ it('A3 does not fail since a success, also one whose attempt had begun before th
 });
 
 it('A3 counts nothing against an endpoint while the rules of its tenant cannot be read, and sends once they can', async () => {
-  const stage = createStage(3, 0);
-  const { clock, received, api } = stage;
+  const rig = createRig(3, 0);
+  const { clock, received, api } = rig;
   const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
   if (!made.ok) throw new Error('not made');
   const { id } = made.value;
-  stage.answers(() => Promise.reject(new Fault('UNAVAILABLE', 'the store is away')));
-  const { service } = await stage.start();
-  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  rig.answers(() => Promise.reject(new Fault('UNAVAILABLE', 'the store is away')));
+  const { service } = await rig.start();
+  await rig.commit({ tenant, thread: 'thr_1' }, exceeded);
   await clock.advance(60_000);
   expect(received.length).toBeGreaterThan(10); // more often than a delivery is tried
-  stage.answers(() => Promise.resolve({ answered: true, status: 200, aborts: false }));
+  rig.answers(() => Promise.resolve({ answered: true, status: 200, aborts: false }));
   await clock.advance(5_000);
-  const [delivery] = (await stage.ingress.webhookDeliveries.list(tenant, id, { limit: 10, cursor: null })).data;
+  const [delivery] = (await rig.ingress.webhookDeliveries.list(tenant, id, { limit: 10, cursor: null })).data;
   expect(delivery).toMatchObject({ state: 'delivered', tries: 1 });
-  expect(await stage.ingress.webhooks.get(tenant, id)).toMatchObject({ state: 'active', failingSince: null });
+  expect(await rig.ingress.webhooks.get(tenant, id)).toMatchObject({ state: 'active', failingSince: null });
   await service.stop(0);
 });
 
 it('D2 sends to others while one endpoint has more that hangs than it has places', async () => {
-  const stage = createStage(2, 0);
-  const { api, clock, received } = stage;
-  stage.answers(({ url }) =>
+  const rig = createRig(2, 0);
+  const { api, clock, received } = rig;
+  rig.answers(({ url }) =>
     url.includes('slow')
       ? new Promise((resolve) => void clock.sleep(15_000).then(() => resolve({ answered: false, code: 'TIMEOUT' })))
       : Promise.resolve({ answered: true, status: 200, aborts: false }),
@@ -220,11 +220,11 @@ it('D2 sends to others while one endpoint has more that hangs than it has places
   await api.create(tenant, { url: 'https://quick.example', events: ['budget.exceeded'], filter: null });
   if (!slow.ok) throw new Error('refused');
   for (let nth = 0; nth < 40; nth += 1) await api.test(tenant, slow.value.id);
-  const { service } = await stage.start();
+  const { service } = await rig.start();
   await clock.advance(2_000);
   const sent = (name: string): number => received.filter(({ url }) => url.includes(name)).length;
   expect(sent('slow')).toBe(4);
-  for (let nth = 0; nth < 20; nth += 1) await stage.commit({ tenant, thread: `thr_${nth}` }, exceeded);
+  for (let nth = 0; nth < 20; nth += 1) await rig.commit({ tenant, thread: `thr_${nth}` }, exceeded);
   await clock.advance(3_000);
   expect([sent('slow'), sent('quick')]).toEqual([4, 20]);
   await clock.advance(15_000); // the first four have failed: one at a time from now on
@@ -235,35 +235,35 @@ it('D2 sends to others while one endpoint has more that hangs than it has places
 });
 
 it('tells a tenant whose last endpoint is gone nothing, and lets its reader go', async () => {
-  const stage = createStage(3, 0);
-  const { api, clock, received, ingress } = stage;
+  const rig = createRig(3, 0);
+  const { api, clock, received, ingress } = rig;
   const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
   if (!made.ok) throw new Error('refused');
-  const { service } = await stage.start();
+  const { service } = await rig.start();
   await clock.advance(1_000);
   await api.remove(tenant, made.value.id);
   await clock.advance(5_000);
   expect(await ingress.webhookReaders.get(tenant)).toBeNull();
-  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await rig.commit({ tenant, thread: 'thr_1' }, exceeded);
   await api.create(tenant, { url: 'https://two.example', events: ['budget.exceeded'], filter: null });
   await clock.advance(5);
-  await stage.commit({ tenant, thread: 'thr_1' }, exceeded);
+  await rig.commit({ tenant, thread: 'thr_1' }, exceeded);
   await clock.advance(5_000);
   expect(received.map(({ url, body }) => [url, JSON.parse(body).data.position])).toEqual([['https://two.example', 2]]);
   await service.stop(0);
 });
 
 it('D5 sends a delivery once that ends while the store is asked what is due', async () => {
-  const stage = createStage(4, 0);
-  const { api, clock, received, ingress } = stage;
+  const rig = createRig(4, 0);
+  const { api, clock, received, ingress } = rig;
   const made = await api.create(tenant, { url: 'https://one.example', events: ['budget.exceeded'], filter: null });
   if (!made.ok) throw new Error('refused');
   const delays = createSeededEntropy(9);
-  stage.answers(async () => {
+  rig.answers(async () => {
     await clock.sleep(Math.floor(delays.fraction() * 40));
     return { answered: true, status: 200, aborts: false };
   });
-  const { service } = await stage.start({
+  const { service } = await rig.start({
     // A store whose answers are late: what they say was true when it was asked.
     due: async (...asked) => {
       const found = await ingress.webhookDeliveries.due(...asked);
@@ -272,7 +272,7 @@ it('D5 sends a delivery once that ends while the store is asked what is due', as
     },
   });
   for (let nth = 0; nth < 40; nth += 1) {
-    await stage.commit({ tenant, thread: `thr_${nth}` }, exceeded);
+    await rig.commit({ tenant, thread: `thr_${nth}` }, exceeded);
     await clock.advance(100);
   }
   await clock.advance(30_000);
@@ -282,7 +282,7 @@ it('D5 sends a delivery once that ends while the store is asked what is due', as
 });
 
 it('W5 asks the stores less than 150 times per second for 2 000 quiet tenants, and tells what comes within seconds', async () => {
-  const { clock, done, api, received, start, commit } = createStage(1, 0);
+  const { clock, done, api, received, start, commit } = createRig(1, 0);
   const tenants = Array.from({ length: 2_000 }, (_, nth) => `tenant-${nth}`);
   for (const each of tenants)
     await api.create(tenantId(each), { url: `https://${each}.example`, events: ['budget.exceeded'], filter: null });

@@ -28,12 +28,13 @@ import {
   type TenantId,
 } from '@dormouse/ports';
 import type { Auditor } from '../audit/auditor.ts';
+import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 import { createTenantRecords } from '../tenants/tenant-records.ts';
 import { createAttempt } from './attempt.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { createTellCommits } from './log-reading.ts';
-import { createPlaces, defaultPlaceLimits, type PlaceLimits } from './places.ts';
+import { createPlaces, defaultPlaceLimits } from './places.ts';
 import { createThreadStatuses } from './thread-statuses.ts';
 
 export interface WebhookServiceDeps extends Pick<
@@ -48,16 +49,11 @@ export interface WebhookServiceDeps extends Pick<
   readonly logger: Logger;
   /** Default: none. */
   readonly metrics?: Metrics;
-  readonly settings?: Partial<WebhookSettings>;
+  readonly settings?: Partial<typeof defaultSettings>;
 }
 
-export interface WebhookSettings extends PlaceLimits {
-  readonly timeoutMs: number;
-  /** How long a process holds a reader without saying so again. */
-  readonly heldMs: number;
-}
-
-const defaultSettings: WebhookSettings = { ...defaultPlaceLimits, timeoutMs: 15_000, heldMs: 15_000 };
+/** `heldMs`: how long a process holds a reader without saying so again. */
+const defaultSettings = { ...defaultPlaceLimits, timeoutMs: 15_000, heldMs: 15_000 };
 
 const lookEveryMs = 500;
 const readersAtOnce = 500;
@@ -77,7 +73,6 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
   const ended = new AbortController();
   const desks = new Map<TenantId, HeldDesk>();
   const attempts = new Set<Promise<unknown>>();
-  let running: Promise<void> = Promise.resolve();
   let failing = false;
 
   function report(error: unknown): void {
@@ -87,26 +82,20 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
   }
 
   const { webhookTransport: transport, metrics = noMetrics } = deps;
-  const attempt = createAttempt({
-    ...deps,
-    deliveries,
-    transport,
-    metrics,
-    timeoutMs: settings.timeoutMs,
-    signal: ended.signal,
-  });
+  const { timeoutMs } = settings;
+  const attempt = createAttempt({ ...deps, deliveries, transport, metrics, timeoutMs, signal: ended.signal });
   const deskDeps = {
     ...deps,
-    ...{ deliveries, readers, holder, report },
+    deliveries,
+    readers,
+    holder,
+    report,
     records: createTenantRecords(deps),
     tell: createTellCommits({ directory: deps.directory, deliveries, statuses: createThreadStatuses(deps) }),
     places: createPlaces(settings),
     attempt: (...given: Parameters<typeof attempt>) => {
       const made = attempt(...given);
-      const settled: Promise<unknown> = made.then(
-        () => attempts.delete(settled),
-        () => attempts.delete(settled),
-      );
+      const settled: Promise<unknown> = made.catch(() => {}).finally(() => attempts.delete(settled));
       attempts.add(settled);
       return made;
     },
@@ -184,21 +173,12 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
     await own?.desk.close();
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await look().catch(report);
-      await clock.sleep(lookEveryMs, stopping.signal);
-    }
-  }
+  const looking = createRepeatedService({ clock, stopped: stopping, everyMs: lookEveryMs }, () => look().catch(report));
 
   return {
-    start() {
-      running = run();
-      return Promise.resolve();
-    },
+    start: () => looking.start(),
     async stop(withinMs) {
-      stopping.abort();
-      await running;
+      await looking.stop(withinMs);
       await Promise.all([...desks.keys()].map(closeDesk));
       const late = new AbortController();
       await Promise.race([Promise.all(attempts), clock.sleep(withinMs, late.signal)]);

@@ -2,35 +2,29 @@
 // The numbers C are those at the head of callback-gateway.ts.
 import { type Steps, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import type { Blobs, BusInput, Clock, Entropy, IdempotencyKeys, InputBus, Logins, Sealer } from '@dormouse/ports';
+import type { BusInput, Clock, Entropy, Sealer, Stores } from '@dormouse/ports';
 import { idCharactersMax, type Callback } from '@dormouse/protocol';
 import type { CallbackRequest } from '../callback-body.ts';
 import type { CallbackScope } from '../callback-token.ts';
 import { inTurnsIf } from '../../in-turns.ts';
 import { dividingResult, storeBlobs, type CleanResult, type DividedResult } from '../result-content.ts';
 
-export interface AcceptanceDeps {
-  readonly inputs: InputBus;
-  readonly blobs: Blobs;
-  readonly logins: Logins;
-  /** Where answers of trials wait. */
-  readonly idempotency: IdempotencyKeys;
+/** `idempotency`: where answers of trials wait. */
+export interface AcceptanceDeps extends Pick<Stores, 'inputs' | 'blobs' | 'logins' | 'idempotency'> {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly entropy: Entropy;
 }
 
-export interface AcceptanceSettings {
-  /** Payload of one result that is kept in the log itself. */
-  readonly inlineBytesMax: number;
-  /** How long a person may take to log in, and to choose. */
-  readonly loginDeadlineMs: number;
-  readonly choiceDeadlineMs: number;
-}
-
 export interface Acceptance {
   readonly deps: AcceptanceDeps;
-  readonly settings: AcceptanceSettings;
+  readonly settings: {
+    /** Payload of one result that is kept in the log itself. */
+    readonly inlineBytesMax: number;
+    /** How long a person may take to log in, and to choose. */
+    readonly loginDeadlineMs: number;
+    readonly choiceDeadlineMs: number;
+  };
   readonly scope: CallbackScope;
   readonly request: CallbackRequest;
   /** Makes the input durable unless it is known to be. (callback-gateway C1, C2) */
@@ -54,10 +48,7 @@ export async function storing(message: Acceptance, clean: CleanResult): Promise<
 }
 
 /** The message's name, or without one the hash of its question, for the thread to compare. (callback-gateway C8) */
-export function namesOf(
-  { deps, request }: Acceptance,
-  asked: string,
-): { readonly message: string; readonly question: string | null } {
+export function namesOf({ deps, request }: Acceptance, asked: string): { message: string; question: string | null } {
   const messageId = messageIdOf(request);
   return messageId === null
     ? { message: deps.entropy.nonce(), question: hashOf(asked) }

@@ -11,52 +11,48 @@ import {
   opened,
   result,
   says,
-  type Stage,
-} from '../../thread-processor/spec/processor-stage.ts';
+  type Rig,
+} from '../../thread-processor/spec/processor-rig.ts';
 import { createReconcileApi, type ReconcilePage } from './reconcile.ts';
 
 const minuteMs = 60_000;
 const first = { limit: 50, cursor: null };
 
-async function withOpenCall(): Promise<{ readonly stage: Stage; readonly actor: Actor }> {
-  const { stage, actor } = await opened({ topology: 'durable', play: inTurn(calls('weather', '{}'), says('sunny')) });
+async function withOpenCall(): Promise<{ readonly rig: Rig; readonly actor: Actor }> {
+  const { rig, actor } = await opened({ topology: 'durable', play: inTurn(calls('weather', '{}'), says('sunny')) });
   await actor.ports.directory.insert(newRow);
   await actor.ports.inputs.publish(key, message('m1'));
-  await stage.clock.advance(2 * minuteMs);
-  return { stage, actor };
+  await rig.clock.advance(2 * minuteMs);
+  return { rig, actor };
 }
 
-function reconcile(
-  { stage, actor }: { readonly stage: Stage; readonly actor: Actor },
-  pay: boolean,
-  olderThanMs = minuteMs,
-) {
-  const api = createReconcileApi({ ...actor.ports, bus: actor.ports.inputs, clock: stage.clock });
+function reconcile({ rig, actor }: { readonly rig: Rig; readonly actor: Actor }, pay: boolean, olderThanMs = minuteMs) {
+  const api = createReconcileApi({ ...actor.ports, bus: actor.ports.inputs, clock: rig.clock });
   return api.page(key.tenant, { olderThanMs, pay }, first);
 }
 
 const owedBy = ({ data }: ReconcilePage): object =>
   Object.fromEntries(data.flatMap(({ owed }) => Object.entries(owed).filter(([, count]) => count > 0)));
-const invocations = (stage: Stage): number => stage.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
+const invocations = (rig: Rig): number => rig.dispatched.filter((effect) => effect.do === 'InvokeTool').length;
 
 describe('what commits owe and nothing answers', () => {
   it('C1 is a call without an outcome in the ledger; without `pay` nothing changes', async () => {
     const at = await withOpenCall();
     const found = await reconcile(at, false);
     expect([owedBy(found), found.threads, found.paid]).toEqual([{ calls: 1 }, 1, false]);
-    await at.stage.clock.advance(minuteMs);
-    expect(invocations(at.stage)).toBe(1);
+    await at.rig.clock.advance(minuteMs);
+    expect(invocations(at.rig)).toBe(1);
   });
 
   it('C3 is paid again by the owner, though it has paid it before, under the same id', async () => {
     const at = await withOpenCall();
     expect(owedBy(await reconcile(at, true))).toEqual({ calls: 1 });
-    await at.stage.clock.advance(1_000);
-    const ids = at.stage.dispatched.flatMap((effect) => (effect.do === 'InvokeTool' ? [effect.toolCallId] : []));
-    expect(ids).toEqual([invoked(at.stage), invoked(at.stage)]);
-    await at.actor.ports.inputs.publish(key, result(invoked(at.stage)));
-    await at.stage.clock.advance(1_000);
-    expect(at.stage.told().at(-1)).toBe('CompletionRecorded');
+    await at.rig.clock.advance(1_000);
+    const ids = at.rig.dispatched.flatMap((effect) => (effect.do === 'InvokeTool' ? [effect.toolCallId] : []));
+    expect(ids).toEqual([invoked(at.rig), invoked(at.rig)]);
+    await at.actor.ports.inputs.publish(key, result(invoked(at.rig)));
+    await at.rig.clock.advance(1_000);
+    expect(at.rig.told().at(-1)).toBe('CompletionRecorded');
     expect(owedBy(await reconcile(at, false, 0))).toEqual({});
   });
 
@@ -65,7 +61,7 @@ describe('what commits owe and nothing answers', () => {
     ['exhausted', { calls: 1 }],
   ])('C1 a call with the outcome %s owes %j', async (outcome, expected) => {
     const at = await withOpenCall();
-    await at.actor.ports.ledger.settle(key, invoked(at.stage), outcome, null);
+    await at.actor.ports.ledger.settle(key, invoked(at.rig), outcome, null);
     expect(owedBy(await reconcile(at, false))).toEqual(expected);
   });
 
@@ -75,16 +71,16 @@ describe('what commits owe and nothing answers', () => {
   });
 
   it('is a completion that the thread waits for, and asking its owner again starts no second one', async () => {
-    const { stage, actor } = await opened({
+    const { rig, actor } = await opened({
       topology: 'durable',
       play: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }),
     });
     await actor.ports.directory.insert(newRow);
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(1_000);
-    expect(owedBy(await reconcile({ stage, actor }, true, 0))).toEqual({ completions: 1 });
-    await stage.clock.advance(1_000);
-    expect(stage.asked).toHaveLength(1);
+    await rig.clock.advance(1_000);
+    expect(owedBy(await reconcile({ rig, actor }, true, 0))).toEqual({ completions: 1 });
+    await rig.clock.advance(1_000);
+    expect(rig.asked).toHaveLength(1);
   });
 
   it('is nothing of a parked thread: its operator decides', async () => {

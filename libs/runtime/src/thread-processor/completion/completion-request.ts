@@ -1,15 +1,7 @@
 // Builds the request to the model: the thread's agent version, its tools, and its prompt. Registrations are immutable
 // by version and by hash, so they are remembered; a warm completion reads nothing.
 import { type BoundedMap, createBoundedMap } from '@dormouse/collections';
-import {
-  type Agent,
-  type Agents,
-  Fault,
-  type ModelRequest,
-  type Prompt,
-  type ToolDefinition,
-  type Toolsets,
-} from '@dormouse/ports';
+import { type Agent, Fault, type ModelRequest, type Stores, type ToolDefinition } from '@dormouse/ports';
 import { inheritsFrom, type LoadedToolset, offeredBuiltIns, type Thread } from '@dormouse/thread';
 import type { TranscriptWindow } from '../state/transcript-window.ts';
 import { readDefinitions } from '../../toolset-definitions.ts';
@@ -21,14 +13,11 @@ export interface CompletionOrder {
   /** At the end of the commits that are being paid. */
   readonly thread: Thread;
   readonly messages: TranscriptWindow;
-  /** Messages of the prompt. */
   readonly promptLength: number;
 }
 
-export interface RequestSources extends PromptSources {
+export interface RequestSources extends PromptSources, Pick<Stores, 'agents' | 'toolsets'> {
   readonly settings: PromptSources['settings'] & { readonly historyBytesMax: number };
-  readonly agents: Agents;
-  readonly toolsets: Toolsets;
 }
 
 export type BuildRequest = (order: CompletionOrder, signal: AbortSignal) => Promise<ModelRequest>;
@@ -77,13 +66,8 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
   function knownTools(thread: Thread): readonly ToolDefinition[] | null {
     const known = offersOf(thread).get(thread.toolsets);
     if (known !== undefined) return known;
-    const listed: (readonly ToolDefinition[])[] = [];
-    for (const toolset of thread.toolsets) {
-      const all = manifests.get(manifestKey(thread, toolset));
-      if (all === undefined) return null;
-      listed.push(all);
-    }
-    return offer(thread, listed);
+    const listed = thread.toolsets.map((toolset) => manifests.get(manifestKey(thread, toolset)));
+    return listed.every((all) => all !== undefined) ? offer(thread, listed) : null;
   }
 
   async function readTools(thread: Thread): Promise<readonly ToolDefinition[]> {
@@ -108,14 +92,16 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
   }
 
   const build: BuildRequest = async (order, signal) => {
-    const { thread, messages, promptLength } = order;
-    const agent = agents.get(agentKey(thread)) ?? (await readAgent(thread));
+    const { completionId, thread, messages, promptLength } = order;
+    const { tenant, id } = thread;
+    const { model, instructions } = agents.get(agentKey(thread)) ?? (await readAgent(thread));
     const tools = knownTools(thread) ?? (await readTools(thread));
-    const own = promptOf(sources, { tenant: thread.tenant, thread: thread.id }, messages, promptLength);
+    const own = promptOf(sources, { tenant, thread: id }, messages, promptLength);
     const origin = inheritsFrom(thread);
     const by = thread.parent === null ? 'fork' : 'child';
-    const prompt = origin === null ? own : joinedPrompts(await histories.upTo(thread.tenant, { at: origin, by }), own);
-    return { ...requestOf(order, agent, tools, prompt), signal };
+    const prompt = origin === null ? own : joinedPrompts(await histories.upTo(tenant, { at: origin, by }), own);
+    const ordinal = Math.max(0, thread.completions - 1);
+    return { tenant, thread: id, completionId, ordinal, model, instructions, prompt, tools, signal };
   };
 
   return {
@@ -127,16 +113,6 @@ export function createRequestBuilder(sources: RequestSources): RequestBuilder {
 }
 
 const endpointOf = ({ model: { provider, baseUrl } }: Agent): string => `${provider} ${baseUrl ?? ''}`;
-
-function requestOf(
-  { completionId, thread }: CompletionOrder,
-  { model, instructions }: Agent,
-  tools: readonly ToolDefinition[],
-  prompt: Prompt,
-): Omit<ModelRequest, 'signal'> {
-  const ordinal = Math.max(0, thread.completions - 1);
-  return { tenant: thread.tenant, thread: thread.id, completionId, ordinal, model, instructions, prompt, tools };
-}
 
 /** Only positive answers are remembered. */
 async function remembered<T>(known: BoundedMap<T>, key: string, read: () => Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ import {
 import { inputIds, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { defaultProcessorSettings, type ProcessorSettings } from '../settings.ts';
-import { calls, key, type Play, says } from '../spec/processor-stage.ts';
+import { calls, key, type Play, says } from '../spec/processor-rig.ts';
 import { TranscriptWindow } from '../state/transcript-window.ts';
 import type { CompletionOrder } from './completion-request.ts';
 import type { Holding } from '../../tenants/holding.ts';

@@ -23,7 +23,6 @@ import {
   ModelFault,
   type ModelRequest,
   type ThreadKey,
-  type ToolDefinition,
   traceFieldsOf,
 } from '@dormouse/ports';
 import type { CompletionFailure } from '@dormouse/thread';
@@ -87,16 +86,9 @@ export interface CompletionRunner {
 }
 
 /** A stream that gave its last part. */
-interface Ended {
-  readonly tools: readonly ToolDefinition[];
-}
+type Ended = Pick<ModelRequest, 'tools'>;
 
-interface Failure {
-  readonly code: string;
-  readonly detail: string;
-  readonly retryable: boolean;
-  readonly retryAfterMs: number | null;
-}
+type Failure = Omit<CompletionFailure, 'kind' | 'id' | 'completionId'> & Pick<ModelFault, 'retryAfterMs'>;
 
 /** Longest `detail` of a failure; providers like to send pages. */
 const detailCharactersMax = 500;
@@ -131,7 +123,7 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
       source.atHand = null; // (A4)
       await clock.sleep(waitMs, run.signal);
     }
-    return outOfTime(run);
+    return failed(run, modelFailed(`no answer within ${settings.completionMsMax} ms`, true));
   }
 
   async function groupOf({ key }: CompletionRun, { atHand }: OrderSource): Promise<SlotGroup> {
@@ -163,15 +155,9 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
   /** Replaces what the attempt before had shown; `since` is empty when the run no longer waits. */
   function showWaiting(run: CompletionRun, since: string): void {
     const { completionId, answer, isLeft } = run;
-    const delta = {
-      completionId,
-      attempt: answer.attempt + 1,
-      offset: 0,
-      kind: 'slot',
-      index: 0,
-      text: since,
-    } as const;
-    if (!isLeft) deps.feed.publish(run.key, { hint: 'delta', delta }); // (A5)
+    if (isLeft) return; // (A5)
+    const place = { completionId, attempt: answer.attempt + 1, offset: 0, index: 0 };
+    deps.feed.publish(run.key, { hint: 'delta', delta: { ...place, kind: 'slot', text: since } });
   }
 
   /** Publishes why the completion waits, and for what. */
@@ -215,21 +201,17 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     const mayHaveContent = deps.tracing.mayHaveContent?.(run.key.tenant) === true;
     const input = mayHaveContent ? await request.prompt.last(messagesMax) : null;
     const startedAt = deps.tracing.wallNow();
-    const record = (error: unknown): void => {
+    let error: unknown = null;
+    try {
+      return await ask(run, request, answer);
+    } catch (thrown) {
+      error = thrown;
+      throw thrown;
+    } finally {
       const times = { startedAt, endedAt: deps.tracing.wallNow(), at: clock.now() };
       const span = chatSpan({ run, request, answer, input, error, ...times });
       if (span !== null) deps.tracing.tracer.record(span);
-    };
-    return await ask(run, request, answer).then(
-      (ended) => {
-        record(null);
-        return ended;
-      },
-      (error: unknown) => {
-        record(error);
-        throw error;
-      },
-    );
+    }
   }
 
   async function ask(run: CompletionRun, request: ModelRequest, answer: PartialAnswer): Promise<Ended> {
@@ -256,35 +238,19 @@ export function createCompletionRunner(deps: CompletionRunnerDeps): CompletionRu
     if (retrying !== null && !hasSpoken) deps.feed.publish(run.key, { hint: 'retrying', retrying });
   }
 
-  function failed(run: CompletionRun, failure: Failure): CompletionFailure {
-    const { completionId } = run;
-    const detail = failure.detail.slice(0, detailCharactersMax);
-    return {
-      kind: 'CompletionFailure',
-      id: deps.answerId(completionId, 'CompletionFailure'),
-      completionId,
-      code: failure.code,
-      detail,
-      retryable: failure.retryable,
-    };
+  function failed({ completionId }: CompletionRun, { code, detail: whole, retryable }: Failure): CompletionFailure {
+    const id = deps.answerId(completionId, 'CompletionFailure');
+    const detail = whole.slice(0, detailCharactersMax);
+    return { kind: 'CompletionFailure', id, completionId, code, detail, retryable };
   }
-
-  const outOfTime = (run: CompletionRun): CompletionFailure =>
-    failed(run, {
-      code: 'MODEL_FAILED',
-      detail: `no answer within ${settings.completionMsMax} ms`,
-      retryable: true,
-      retryAfterMs: null,
-    });
 
   function failureOf(error: unknown): Failure {
     if (error instanceof HeldBack) return held;
     if (error instanceof ModelFault)
       return { code: error.code, detail: error.message, retryable: error.retryable, retryAfterMs: error.retryAfterMs };
-    if (error instanceof Fault)
-      return { code: 'MODEL_FAILED', detail: error.message, retryable: true, retryAfterMs: error.retryAfterMs };
+    if (error instanceof Fault) return { ...modelFailed(error.message, true), retryAfterMs: error.retryAfterMs };
     deps.logger.error('completion_broken', { error: String(error) });
-    return { code: 'MODEL_FAILED', detail: 'the model could not be called', retryable: false, retryAfterMs: null };
+    return modelFailed('the model could not be called', false);
   }
 
   /** A2, A3: sleeps while nothing runs; else looks at every run once per `completionCheckMs`. */
@@ -375,15 +341,17 @@ const noOne = (): void => {};
 class HeldBack extends Error {}
 const held: Failure = { code: 'HELD', detail: 'held back', retryable: false, retryAfterMs: null };
 
-const tooManyWait: Failure = {
+const modelFailed = (detail: string, retryable: boolean): Failure => ({
   code: 'MODEL_FAILED',
-  detail: 'more completions wait for their turn than this process keeps',
-  retryable: true,
+  detail,
+  retryable,
   retryAfterMs: null,
-};
+});
+
+const tooManyWait = modelFailed('more completions wait for their turn than this process keeps', true);
 
 /** Ended from outside, by us: there is nothing to report. */
-const brokenOff: Failure = { code: 'MODEL_FAILED', detail: 'broken off', retryable: false, retryAfterMs: null };
+const brokenOff = modelFailed('broken off', false);
 
 const stalled = (limitMs: number): ModelFault =>
   new ModelFault({ code: 'MODEL_FAILED', detail: `the model said nothing for ${limitMs} ms`, retryable: true });

@@ -56,7 +56,11 @@ export class Histories {
 
   async #ask(tenant: TenantId, { threadId, position }: ThreadPosition, aside: string): Promise<Found | null> {
     const name = `${tenant}:${threadId}${aside}`;
-    const entry = this.#kept.get(name) ?? this.#begin({ tenant, thread: threadId });
+    const entry: Entry = this.#kept.get(name) ?? {
+      transcript: new InheritedTranscript(this.#sources, { tenant, thread: threadId }),
+      bytes: 0,
+      firstHash: null,
+    };
     const { transcript } = entry;
     this.#kept.delete(name); // last in the map is the most recently used
     this.#kept.set(name, entry);
@@ -77,10 +81,6 @@ export class Histories {
       if (entry.firstHash !== null && entry.firstHash !== hash) this.#drop(each, entry);
       else entry.firstHash = hash;
     }
-  }
-
-  #begin(key: ThreadKey): Entry {
-    return { transcript: new InheritedTranscript(this.#sources, key), bytes: 0, firstHash: null };
   }
 
   #weigh(name: string, entry: Entry): void {

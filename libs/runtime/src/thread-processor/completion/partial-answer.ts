@@ -23,7 +23,6 @@ export class PartialAnswer {
   finish: Omit<Extract<ModelPart, { readonly part: 'finish' }>, 'part'> | null = null;
   /** Wall clock, milliseconds; null before the first part. */
   firstPartAt: number | null = null;
-  /** Characters of the whole answer. */
   characters = 0;
   /** Parts received, of any kind. */
   parts = 0;

@@ -2,7 +2,7 @@ import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
 import type { ModelMessage } from '@dormouse/thread';
 import { extendTranscript, text } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { createStage, key, message, opening, toolsLoaded } from '../spec/processor-stage.ts';
+import { createRig, key, message, opening, toolsLoaded } from '../spec/processor-rig.ts';
 import { TranscriptWindow } from '../state/transcript-window.ts';
 import { joinedPrompts, promptOf, promptOfMessages } from './prompt.ts';
 
@@ -29,18 +29,18 @@ describe('a prompt', () => {
   });
 
   it('reads what is no longer in memory from the log, and the same as before', async () => {
-    const stage = createStage();
-    const { ports } = await stage.processor('p1', { settings: { transcriptBytesMax: 1 } });
+    const rig = createRig();
+    const { ports } = await rig.processor('p1', { settings: { transcriptBytesMax: 1 } });
     await ports.inputs.publish(key, opening());
-    await stage.clock.advance(50);
-    await ports.inputs.publish(key, toolsLoaded(stage.dispatched));
+    await rig.clock.advance(50);
+    await ports.inputs.publish(key, toolsLoaded(rig.dispatched));
     for (const words of ['a', 'b', 'c', 'd']) {
       await ports.inputs.publish(key, message(words));
-      await stage.clock.advance(50);
+      await rig.clock.advance(50);
     }
-    const last = stage.asked.at(-1);
+    const last = rig.asked.at(-1);
     expect(wordsOf((await last?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b', 'ok', 'c', 'ok', 'd']);
-    expect(wordsOf((await stage.asked[1]?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b']);
+    expect(wordsOf((await rig.asked[1]?.prompt.all()) ?? [])).toEqual(['a', 'ok', 'b']);
   });
 
   it('shows the model the payload behind a reference, never the hash', async () => {

@@ -4,24 +4,21 @@
 //   P1. A prompt is the first `length` messages of the transcript, for ever: what is appended later is not in it. I-15
 //   P2. Messages that are no longer in memory are folded from the log again, in pages; a read that fails throws. R54
 //   P3. References to large payloads are resolved here, so that a model sees text and images, never a hash.
-import { type Blobs, Fault, type Prompt, type ThreadKey, type ThreadLog } from '@dormouse/ports';
+import { type Blobs, Fault, type Prompt, type Stores, type ThreadKey } from '@dormouse/ports';
 import {
   type Content,
   type ContentItem,
   emptyTail,
-  type extendTranscript,
   GrowingLists,
   hasReference,
   type ModelMessage,
 } from '@dormouse/thread';
 import { openCommit } from '../../log/envelope.ts';
-import { commitsFrom } from '../state/thread-state.ts';
+import { commitsFrom, foldTranscript, type Folds } from '../state/thread-state.ts';
 import type { TranscriptWindow } from '../state/transcript-window.ts';
 
-export interface PromptSources {
-  readonly log: ThreadLog;
-  readonly blobs: Blobs;
-  readonly folds: { readonly extendTranscript: typeof extendTranscript };
+export interface PromptSources extends Pick<Stores, 'log' | 'blobs'> {
+  readonly folds: Pick<Folds, 'extendTranscript'>;
   readonly settings: { readonly loadPageCommits: number };
 }
 
@@ -61,11 +58,9 @@ async function readMessages(
   let tail = emptyTail;
   for await (const commit of commitsFrom(sources, key, 0)) {
     if (messages.length >= length) break;
-    for (const event of openCommit(commit).events) {
-      const step = sources.folds.extendTranscript(tail, event, lists);
-      tail = step.tail;
-      for (const message of step.messages) messages.push(message);
-    }
+    const step = foldTranscript(sources.folds, tail, openCommit(commit).events, lists);
+    tail = step.tail;
+    for (const message of step.messages) messages.push(message);
   }
   if (messages.length < length) throw new Fault('STATE_UNAVAILABLE', `the log of ${key.thread} ends before the prompt`);
   window.restore(messages.slice(0, window.from));
@@ -89,16 +84,13 @@ async function resolveMessage(blobs: Blobs, key: ThreadKey, message: ModelMessag
       return { ...message, content: await resolveContent(blobs, key, message.content) };
     case 'assistant':
       return message;
-    case 'tool':
-      return {
-        ...message,
-        results: await Promise.all(
-          message.results.map(async (result) => ({
-            ...result,
-            content: await resolveContent(blobs, key, result.content),
-          })),
-        ),
-      };
+    case 'tool': {
+      const resolved = message.results.map(async (result) => ({
+        ...result,
+        content: await resolveContent(blobs, key, result.content),
+      }));
+      return { ...message, results: await Promise.all(resolved) };
+    }
   }
 }
 

@@ -5,9 +5,8 @@
 //       completion that still runs continues, for the lane that owes it again (left-completions.ts).
 //   A2. When `revoke` resolves, nothing of this assignment touches a store again.
 import { ThreadMap } from '@dormouse/collections';
-import { type ThreadDelivery } from '@dormouse/ports';
+import type { ThreadDelivery } from '@dormouse/ports';
 import { Lane, type LaneHome } from './lane.ts';
-import type { StateCache } from '../state/state-cache.ts';
 
 export interface LiveAssignment {
   deliver(delivery: ThreadDelivery): void;
@@ -20,7 +19,7 @@ export interface LiveAssignment {
 
 export type AssignmentHome = Omit<LaneHome, 'revoked' | 'retire'>;
 
-export function createAssignment(id: string, home: AssignmentHome, cache: StateCache): LiveAssignment {
+export function createAssignment(id: string, home: AssignmentHome): LiveAssignment {
   const lanes = new ThreadMap<Lane>();
   const revocation = new AbortController();
   const laneHome: LaneHome = { ...home, revoked: revocation.signal, retire };
@@ -54,7 +53,7 @@ export function createAssignment(id: string, home: AssignmentHome, cache: StateC
       revocation.abort();
       await Promise.all([...lanes.values()].map((lane) => lane.stopped())); // (A2)
       lanes.clear();
-      cache.dropAll(`${id}|`); // (A1)
+      home.cache.dropAll(`${id}|`); // (A1)
     },
   };
 }

@@ -5,15 +5,7 @@
 //   N1. A thread is replayed only when its log can be folded here and each waiting input can be decided on the result.
 //       Its owner may still be a process that parks it again: it is checked until the mark is gone.
 //   N2. Several processes may do so at once: a replay that is requested twice is one.
-import {
-  type Clock,
-  Fault,
-  type InputBus,
-  type Logger,
-  type ParkedThreads,
-  replayWake,
-  type ThreadKey,
-} from '@dormouse/ports';
+import { type Clock, Fault, type Logger, replayWake, type Stores, type ThreadKey } from '@dormouse/ports';
 import type { Thread, ThreadInput } from '@dormouse/thread';
 
 /** The reason for which such a thread is parked. */
@@ -24,9 +16,7 @@ export interface KnownAgain {
   stop(): Promise<void>;
 }
 
-export function createKnownAgain(deps: {
-  readonly parked: ParkedThreads;
-  readonly inputs: InputBus;
+export interface KnownAgainDeps extends Pick<Stores, 'parked' | 'inputs'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: { readonly knownAgainCheckMs: number };
@@ -34,7 +24,9 @@ export function createKnownAgain(deps: {
   readonly fold: (key: ThreadKey) => Promise<Thread>;
   /** @throws any error for an input that it cannot decide */
   readonly tryToDecide: (key: ThreadKey, thread: Thread, input: ThreadInput) => unknown;
-}): KnownAgain {
+}
+
+export function createKnownAgain(deps: KnownAgainDeps): KnownAgain {
   const { parked, inputs, clock, logger, settings } = deps;
   const stopped = new AbortController();
   let running: Promise<void> = Promise.resolve();

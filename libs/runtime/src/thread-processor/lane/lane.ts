@@ -18,15 +18,7 @@
 //   L7. A slice begins with a place, which tenants share by their weights: however many threads of one tenant are at
 //       work, those of another are decided after as many slices as tenants wait. A lane that rests holds none.
 import { backoffMs, type FairSemaphore } from '@dormouse/collections';
-import {
-  type Clock,
-  type Entropy,
-  Fault,
-  type Logger,
-  type ThreadDelivery,
-  type ThreadKey,
-  type TenantId,
-} from '@dormouse/ports';
+import { type Entropy, Fault, type ThreadDelivery, type ThreadKey, type TenantId } from '@dormouse/ports';
 import { NeedsNewerVersion } from '@dormouse/thread';
 import { type CompletionEnd, type CompletionRun, heldBack } from '../completion/completion-run.ts';
 import { OwnFaultDetector, type SliceCounts } from './own-fault.ts';
@@ -51,12 +43,9 @@ import {
 } from '../slice/slice-item.ts';
 
 /** What a lane gets from the assignment it belongs to. */
-export interface LaneHome {
-  readonly slices: SliceDeps;
+export interface LaneHome extends SliceDeps {
   readonly protocol: ProcessorProtocol;
-  readonly clock: Clock;
   readonly entropy: Entropy;
-  readonly logger: Logger;
   readonly settings: ProcessorSettings;
   readonly parking: Parking;
   readonly sliceCounts: SliceCounts;
@@ -126,16 +115,17 @@ export class Lane implements LaneMemory {
 
   /** Something may have been released: a lane that holds nothing any more is forgotten. */
   settled(): void {
-    if (this.#parked === true) this.#home.slices.cache.drop(this.cacheKey);
+    if (this.#parked === true) this.#home.cache.drop(this.cacheKey);
     if (this.openHolds.length > 0) this.openHolds = this.openHolds.filter((hold) => hold.isOpen);
-    this.#retireIfIdle();
+    if (this.#working === null && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
+      this.#home.retire(this); // (L2)
   }
 
   /** Resolves when no slice is running; nothing new is begun once the assignment is revoked. */
   async stopped(): Promise<void> {
     this.#repayment?.hurry();
     await this.#working;
-    if (this.run !== null) this.#home.slices.payment.completions.leave(this.run);
+    if (this.run !== null) this.#home.payment.completions.leave(this.run);
     this.#queue = [];
     this.#recount();
   }
@@ -155,7 +145,7 @@ export class Lane implements LaneMemory {
   }
 
   async #work(): Promise<void> {
-    await restOfTick(); // what is delivered in it is decided together
+    await Promise.resolve(); // the rest of this tick: what is delivered in it is decided together
     if (this.#isRepayment) await this.#beginRepayment();
     while (this.#hasWork && !this.#home.revoked.aborted) {
       if (this.#replay?.hasHandled === true) await this.#patiently(() => this.#forgetHandled());
@@ -198,7 +188,7 @@ export class Lane implements LaneMemory {
     const [head] = this.#queue;
     if (head?.what === 'wake') return this.#patiently(() => this.#wake(head));
     // A cached state was loaded and found unmarked: a warm slice does not look for the mark.
-    if (this.#parked === null && this.#home.slices.cache.has(this.cacheKey)) this.#parked = false;
+    if (this.#parked === null && this.#home.cache.has(this.cacheKey)) this.#parked = false;
     if (this.#parked === null || this.#waitsParked(this.#queue[0])) await this.#patiently(() => this.#lookForMark());
     if (this.#waitsParked(this.#queue[0])) return this.#patiently(() => this.#putAside());
     await this.#workItems(this.#stillWanted(this.#takeHead()));
@@ -243,7 +233,7 @@ export class Lane implements LaneMemory {
 
   async #runInPlace(items: readonly SliceItem[]): Promise<readonly SliceItem[]> {
     try {
-      return await runSlice(this.#home.slices, this, items);
+      return await runSlice(this.#home, this, items);
     } finally {
       this.#home.places.leave(this.#placeName);
     }
@@ -282,7 +272,7 @@ export class Lane implements LaneMemory {
   async #forgetHandled(): Promise<void> {
     if ((await this.#replay?.forget(this.#home.parking)) !== false) return;
     this.#parked = null;
-    this.#home.slices.cache.drop(this.cacheKey);
+    this.#home.cache.drop(this.cacheKey);
   }
 
   /** (L4) */
@@ -355,7 +345,7 @@ export class Lane implements LaneMemory {
   }
 
   async #sliceFailed(items: readonly SliceItem[], error: unknown): Promise<void> {
-    this.#home.slices.cache.drop(this.cacheKey);
+    this.#home.cache.drop(this.cacheKey);
     const isInput = items[0]?.what === 'input';
     const isItsOwn = this.#isItsOwnFault(error);
     await this.#failed(error, isInput);
@@ -436,15 +426,7 @@ export class Lane implements LaneMemory {
     const { settings, clock, entropy, revoked } = this.#home;
     await clock.sleep(backoffMs(failures, settings.retryDelayMsFirst, settings.retryDelayMsMax, entropy), revoked);
   }
-
-  #retireIfIdle(): void {
-    if (this.#working === null && this.run === null && this.#queue.length === 0 && this.openHolds.length === 0)
-      this.#home.retire(this); // (L2)
-  }
 }
-
-/** What runs in this tick of the event loop already goes first. */
-const restOfTick = (): Promise<void> => Promise.resolve();
 
 const isRedelivery = (delivery: ThreadDelivery): boolean => delivery.what === 'input' && delivery.isRedelivery === true;
 

@@ -6,16 +6,16 @@ import { describe, expect, it } from 'vitest';
 import { createInputSweeper } from '../../ingress-gateway/write/input-sweeper.ts';
 import {
   type Actor,
-  createStage,
+  createRig,
   key,
   newRow,
   opening,
   type Play,
   says,
-  type Stage,
-  type StageOptions,
+  type Rig,
+  type RigOptions,
   toolsLoaded,
-} from '../spec/processor-stage.ts';
+} from '../spec/processor-rig.ts';
 
 const message = (name: string): ThreadInput => ({
   kind: 'UserMessage',
@@ -26,16 +26,16 @@ const message = (name: string): ThreadInput => ({
 
 /** Everything a poisoned thread needs: a processor whose heart throws at `c:poison` while `code.isBroken`. */
 interface Poisoned {
-  readonly stage: Stage;
+  readonly rig: Rig;
   readonly code: { isBroken: boolean };
   readonly processor: (node: string) => Promise<Actor>;
 }
 
-function poisoned(options: StageOptions = { topology: 'durable' }): Poisoned {
-  const stage = createStage(options);
+function poisoned(options: RigOptions = { topology: 'durable' }): Poisoned {
+  const rig = createRig(options);
   const code = { isBroken: true };
   const processor = (node: string): Promise<Actor> =>
-    stage.processor(node, {
+    rig.processor(node, {
       protocol: {
         decide: (thread, input, moment) => {
           if (code.isBroken && input.id === 'c:poison') throw new Error('cannot decide');
@@ -43,11 +43,11 @@ function poisoned(options: StageOptions = { topology: 'durable' }): Poisoned {
         },
       },
     });
-  return { stage, code, processor };
+  return { rig, code, processor };
 }
 
-const clientInputs = (stage: Stage): readonly string[] =>
-  stage
+const clientInputs = (rig: Rig): readonly string[] =>
+  rig
     .commits()
     .flatMap((commit) => commit.inputs)
     .filter((id) => id.startsWith('c:'));
@@ -59,22 +59,22 @@ async function publish({ ports }: Actor, ...names: readonly string[]): Promise<v
   for (const name of names) void ports.inputs.publish(key, message(name));
 }
 
-async function parkedWith(names: readonly string[], options?: StageOptions) {
+async function parkedWith(names: readonly string[], options?: RigOptions) {
   const at = poisoned(options);
   const actor = await at.processor('p1');
   void actor.ports.inputs.publish(key, opening());
-  await at.stage.clock.advance(1_000);
+  await at.rig.clock.advance(1_000);
   await publish(actor, 'before', 'poison', ...names);
-  await at.stage.clock.advance(60_000);
+  await at.rig.clock.advance(60_000);
   return { ...at, actor };
 }
 
 describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topology) => {
   it('V6 is parked: what was before is decided, what comes is put aside in order', async () => {
-    const { stage, actor } = await parkedWith(['after'], { topology });
+    const { rig, actor } = await parkedWith(['after'], { topology });
     await publish(actor, 'later');
-    await stage.clock.advance(5_000);
-    expect(clientInputs(stage)).toEqual(['c:before']);
+    await rig.clock.advance(5_000);
+    expect(clientInputs(rig)).toEqual(['c:before']);
     expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:later']);
     expect(await actor.ports.parked.get(key)).toMatchObject({
       mark: 'parked',
@@ -83,19 +83,19 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
   });
 
   it('is parked too when what it decides is larger than the store takes', async () => {
-    const { stage, code, processor } = poisoned({ topology });
+    const { rig, code, processor } = poisoned({ topology });
     code.isBroken = false;
-    const { log } = stage.world.durable;
+    const { log } = rig.world.durable;
     const roomy = log.append.bind(log);
     log.append = (append) => (append.commit.inputs.includes('c:poison') ? 'too_large' : roomy(append));
     const actor = await processor('p1');
     void actor.ports.inputs.publish(key, opening());
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     await publish(actor, 'before');
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     await publish(actor, 'poison', 'after');
-    await stage.clock.advance(60_000);
-    expect(clientInputs(stage)).toEqual(['c:before']);
+    await rig.clock.advance(60_000);
+    expect(clientInputs(rig)).toEqual(['c:before']);
     expect(await waiting(actor)).toEqual(['c:poison', 'c:after']);
     expect(await actor.ports.parked.get(key)).toMatchObject({
       reason: expect.stringMatching(
@@ -105,91 +105,91 @@ describe.each(['standalone', 'durable'] as const)('a poisoned thread, %s', (topo
   });
 
   it('harms no other thread', async () => {
-    const { stage, actor } = await parkedWith([], { topology });
+    const { rig, actor } = await parkedWith([], { topology });
     const other = { tenant: tenantId('acme'), thread: 'thr_2' };
     void actor.ports.inputs.publish(other, { ...opening(), id: 'open:thr_2' });
-    await stage.clock.advance(2_000);
-    expect(stage.told(other)).toContain('ThreadOpened');
+    await rig.clock.advance(2_000);
+    expect(rig.told(other)).toContain('ThreadOpened');
   });
 
   it('answers whoever sends to it: what is put aside is durable', async () => {
-    const { stage, actor } = await parkedWith([], { topology });
+    const { rig, actor } = await parkedWith([], { topology });
     const sent = { accepted: false };
     void actor.ports.inputs.publish(key, message('later')).then(() => (sent.accepted = true));
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     expect(sent.accepted).toBe(true);
   });
 
   it('goes on after a replay: what waited first, in order, then what is new', async () => {
-    const { stage, code, actor } = await parkedWith(['after'], { topology });
+    const { rig, code, actor } = await parkedWith(['after'], { topology });
     code.isBroken = false;
     await actor.ports.parked.replay(key);
     await publish(actor, 'new');
-    await stage.clock.advance(60_000);
-    expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:new']);
+    await rig.clock.advance(60_000);
+    expect(clientInputs(rig)).toEqual(['c:before', 'c:poison', 'c:after', 'c:new']);
     expect(await actor.ports.parked.mark(key)).toBeNull();
     expect(await waiting(actor)).toEqual([]);
   });
 
   it('is parked again when the replay fails too, and nothing is out of order', async () => {
-    const { stage, code, actor } = await parkedWith(['after'], { topology });
+    const { rig, code, actor } = await parkedWith(['after'], { topology });
     await actor.ports.parked.replay(key);
     await publish(actor, 'new');
-    await stage.clock.advance(60_000);
+    await rig.clock.advance(60_000);
     expect(await actor.ports.parked.mark(key)).toBe('parked');
     expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:new']);
-    expect(stage.world.durable.broker.lag('inputs')).toBe(0); // what is put aside holds up no partition
+    expect(rig.world.durable.broker.lag('inputs')).toBe(0); // what is put aside holds up no partition
     code.isBroken = false;
     await actor.ports.parked.replay(key);
     await publish(actor, 'newest');
-    await stage.clock.advance(60_000);
-    expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:new', 'c:newest']);
-    expect([await waiting(actor), stage.world.durable.broker.lag('inputs')]).toEqual([[], 0]);
+    await rig.clock.advance(60_000);
+    expect(clientInputs(rig)).toEqual(['c:before', 'c:poison', 'c:after', 'c:new', 'c:newest']);
+    expect([await waiting(actor), rig.world.durable.broker.lag('inputs')]).toEqual([[], 0]);
   });
 
   it('leaves out what an operator dropped, which stays to be seen', async () => {
-    const { stage, actor } = await parkedWith(['after'], { topology });
+    const { rig, actor } = await parkedWith(['after'], { topology });
     await actor.ports.parked.drop(key, 'c:poison', 7);
     await actor.ports.parked.replay(key);
     await publish(actor, 'new');
-    await stage.clock.advance(60_000);
-    expect(clientInputs(stage)).toEqual(['c:before', 'c:after', 'c:new']);
+    await rig.clock.advance(60_000);
+    expect(clientInputs(rig)).toEqual(['c:before', 'c:after', 'c:new']);
     expect(await actor.ports.parked.inputs(key)).toMatchObject([{ input: { id: 'c:poison' }, droppedAt: 7 }]);
   });
 
   it('is shown as it is when a replay had nothing to decide', async () => {
-    const { stage, processor } = poisoned({ topology });
+    const { rig, processor } = poisoned({ topology });
     const actor = await processor('p1');
     await actor.ports.directory.insert(newRow);
     void actor.ports.inputs.publish(key, opening());
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     await publish(actor, 'poison');
-    await stage.clock.advance(60_000);
+    await rig.clock.advance(60_000);
     const shown = async (): Promise<unknown> => (await actor.ports.directory.get(key))?.status;
     const before = await shown();
     await actor.ports.parked.drop(key, 'c:poison', 7);
     await actor.ports.parked.replay(key);
     void actor.ports.inputs.publish(key, replayWake);
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     expect([before, await shown()]).toEqual(['parked', 'opening']);
   });
 });
 
 describe('the next owner of a poisoned thread', () => {
   it('I-04 finds the mark before it decides anything younger', async () => {
-    const { stage, code, actor, processor } = await parkedWith(['after']);
+    const { rig, code, actor, processor } = await parkedWith(['after']);
     code.isBroken = false; // even if it could decide it now
     await actor.service.stop(1_000);
-    stage.world.durable.broker.expire('p1');
+    rig.world.durable.broker.expire('p1');
     const next = await processor('p2');
     await publish(next, 'younger');
-    await stage.clock.advance(30_000);
-    expect(clientInputs(stage)).toEqual(['c:before']);
+    await rig.clock.advance(30_000);
+    expect(clientInputs(rig)).toEqual(['c:before']);
     expect(await waiting(next)).toEqual(['c:poison', 'c:after', 'c:younger']);
     await next.ports.parked.replay(key);
     await publish(next, 'youngest');
-    await stage.clock.advance(60_000);
-    expect(clientInputs(stage)).toEqual(['c:before', 'c:poison', 'c:after', 'c:younger', 'c:youngest']);
+    await rig.clock.advance(60_000);
+    expect(clientInputs(rig)).toEqual(['c:before', 'c:poison', 'c:after', 'c:younger', 'c:youngest']);
   });
 });
 
@@ -207,78 +207,78 @@ async function parkedAtWork(topology: Topology) {
   const at = poisoned({ topology, play: (request) => plays.now(request) });
   const actor = await at.processor('p1');
   void actor.ports.inputs.publish(key, opening());
-  await at.stage.clock.advance(1_000);
-  void actor.ports.inputs.publish(key, toolsLoaded(at.stage.dispatched));
-  await at.stage.clock.advance(1_000);
+  await at.rig.clock.advance(1_000);
+  void actor.ports.inputs.publish(key, toolsLoaded(at.rig.dispatched));
+  await at.rig.clock.advance(1_000);
   void actor.ports.inputs.publish(key, poison);
-  await at.stage.clock.advance(60_000);
+  await at.rig.clock.advance(60_000);
   await publish(actor, 'after');
-  await at.stage.clock.advance(5_000);
+  await at.rig.clock.advance(5_000);
   expect(await waiting(actor)).toEqual(['c:poison', 'c:after']);
   at.code.isBroken = false;
   return { ...at, actor, plays };
 }
 
-async function killed(stage: Stage, actor: Actor): Promise<void> {
+async function killed(rig: Rig, actor: Actor): Promise<void> {
   const stopped = actor.service.stop(0);
-  await stage.clock.advance(1);
+  await rig.clock.advance(1);
   await stopped;
-  stage.world.durable.broker.expire('p1');
+  rig.world.durable.broker.expire('p1');
 }
 
 /** A process that starts has a sweeper too. */
-async function restarted(stage: Stage, processor: (node: string) => Promise<Actor>): Promise<Actor> {
+async function restarted(rig: Rig, processor: (node: string) => Promise<Actor>): Promise<Actor> {
   const next = await processor('p2');
   const { directory, parked, inputs: bus } = next.ports;
   const failed = (fault: unknown): void => expect(fault).toBeNull();
-  await createInputSweeper({ directory, parked, bus, clock: stage.clock, failed }).start();
+  await createInputSweeper({ directory, parked, bus, clock: rig.clock, failed }).start();
   return next;
 }
 
-const answers = (stage: Stage): number => stage.told().filter((type) => type === 'CompletionRecorded').length;
+const answers = (rig: Rig): number => rig.told().filter((type) => type === 'CompletionRecorded').length;
 
 describe.each(['standalone', 'durable'] as const)('an owner that dies, %s', (topology) => {
   it('in the completion of a replayed input leaves it to the next one, though what came before it led to nothing', async () => {
-    const { stage, actor, plays, processor } = await parkedAtWork(topology);
+    const { rig, actor, plays, processor } = await parkedAtWork(topology);
     plays.now = never;
     await actor.ports.parked.replay(key);
     void actor.ports.inputs.publish(key, replayWake); // as the ingress gateway does
-    await stage.clock.advance(5_000);
-    expect(clientInputs(stage)).toEqual(['c:after']);
-    expect(stage.asked).toHaveLength(1);
-    await killed(stage, actor);
+    await rig.clock.advance(5_000);
+    expect(clientInputs(rig)).toEqual(['c:after']);
+    expect(rig.asked).toHaveLength(1);
+    await killed(rig, actor);
     plays.now = says('in the end');
-    const next = await restarted(stage, processor);
-    await stage.clock.advance(60_000);
-    expect(answers(stage)).toBe(1);
+    const next = await restarted(rig, processor);
+    await rig.clock.advance(60_000);
+    expect(answers(rig)).toBe(1);
     expect(await next.ports.parked.mark(key)).toBeNull();
     expect(await waiting(next)).toEqual([]);
   });
 
   it('before it has seen that an operator wants a thread to go on: the next one sees it', async () => {
-    const { stage, actor, processor } = await parkedAtWork(topology);
-    await killed(stage, actor);
+    const { rig, actor, processor } = await parkedAtWork(topology);
+    await killed(rig, actor);
     await actor.ports.parked.replay(key);
-    const next = await restarted(stage, processor);
-    await stage.clock.advance(60_000);
-    expect(clientInputs(stage)).toEqual(['c:after']);
-    expect(answers(stage)).toBe(1);
+    const next = await restarted(rig, processor);
+    await rig.clock.advance(60_000);
+    expect(clientInputs(rig)).toEqual(['c:after']);
+    expect(answers(rig)).toBe(1);
     expect(await next.ports.parked.mark(key)).toBeNull();
   });
 });
 
 describe('a parked thread whose state is warm for another reason', () => {
   it('I-04 stays parked: after a restart what it owes is paid', async () => {
-    const { stage, actor, processor } = await parkedWith([], { topology: 'standalone' });
-    expect(stage.told()).not.toContain('ToolsetsLoaded'); // that load is still owed
-    stage.world.durable.log.owed.set(`${key.tenant}:${key.thread}`, { key, versions: new Set([0]) });
+    const { rig, actor, processor } = await parkedWith([], { topology: 'standalone' });
+    expect(rig.told()).not.toContain('ToolsetsLoaded'); // that load is still owed
+    rig.world.durable.log.owed.set(`${key.tenant}:${key.thread}`, { key, versions: new Set([0]) });
     await actor.service.stop(0);
     const next = await processor('p2');
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     await publish(next, 'younger');
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     expect(await waiting(next)).toEqual(['c:poison', 'c:younger']);
-    expect(clientInputs(stage)).toEqual(['c:before']);
+    expect(clientInputs(rig)).toEqual(['c:before']);
   });
 
   it('I-04 stays parked: a view is shown, and the store of marks is away for a moment', async () => {
@@ -292,56 +292,56 @@ describe('a parked thread whose state is warm for another reason', () => {
         return apply();
       },
     };
-    const { stage, actor } = await parkedWith([], { topology: 'standalone', gate });
+    const { rig, actor } = await parkedWith([], { topology: 'standalone', gate });
     away.after = 'the next input that is put aside';
     void actor.ports.inputs.publish(key, { kind: 'ViewUpdate', id: 'v:1', viewType: 'map', content: '{}' });
     await publish(actor, 'second', 'third');
-    await stage.clock.advance(5_000);
-    expect(stage.lines.filter((line) => line.includes('UNAVAILABLE'))).toHaveLength(1);
-    expect(clientInputs(stage)).toEqual(['c:before']);
+    await rig.clock.advance(5_000);
+    expect(rig.lines.filter((line) => line.includes('UNAVAILABLE'))).toHaveLength(1);
+    expect(clientInputs(rig)).toEqual(['c:before']);
     expect(await waiting(actor)).toEqual(['c:poison', 'c:second', 'c:third']);
   });
 });
 
 describe('a replay that meets another owner, or an operator', () => {
   it('I-01 takes what somebody else has put aside, though this owner is warm and never knew', async () => {
-    const { stage, code, processor } = poisoned({ topology: 'durable' });
+    const { rig, code, processor } = poisoned({ topology: 'durable' });
     code.isBroken = false;
     const actor = await processor('p1');
     void actor.ports.inputs.publish(key, opening());
     await publish(actor, 'before');
-    await stage.clock.advance(1_000);
+    await rig.clock.advance(1_000);
     const { parked, inputs } = actor.ports;
     await parked.add(key, message('late'), null, 0); // its delivery is another's
     await publish(actor, 'after');
-    await stage.clock.advance(1_000);
-    expect(clientInputs(stage)).toEqual(['c:before', 'c:after']);
+    await rig.clock.advance(1_000);
+    expect(clientInputs(rig)).toEqual(['c:before', 'c:after']);
     await parked.replay(key);
     void inputs.publish(key, replayWake);
-    await stage.clock.advance(1_000);
-    expect(clientInputs(stage)).toEqual(['c:before', 'c:after', 'c:late']);
+    await rig.clock.advance(1_000);
+    expect(clientInputs(rig)).toEqual(['c:before', 'c:after', 'c:late']);
     expect([await parked.mark(key), await waiting(actor)]).toEqual([null, []]);
-    expect(stage.world.durable.broker.lag('inputs')).toBe(0);
+    expect(rig.world.durable.broker.lag('inputs')).toBe(0);
   });
 
   it('is woken in vain while it goes on, and where nothing is marked', async () => {
-    const { stage, actor, plays } = await parkedAtWork('durable');
+    const { rig, actor, plays } = await parkedAtWork('durable');
     plays.now = never;
     const { parked, inputs } = actor.ports;
     await parked.replay(key);
     for (let times = 0; times < 3; times += 1) {
       void inputs.publish(key, replayWake);
-      await stage.clock.advance(1_000);
+      await rig.clock.advance(1_000);
     }
-    expect([clientInputs(stage), await waiting(actor), stage.asked.length]).toEqual([['c:after'], ['c:after'], 1]);
+    expect([clientInputs(rig), await waiting(actor), rig.asked.length]).toEqual([['c:after'], ['c:after'], 1]);
     const other = { ...key, thread: 'thr_never' };
     void inputs.publish(other, replayWake);
-    await stage.clock.advance(1_000);
-    expect(stage.commits(other)).toEqual([]);
+    await rig.clock.advance(1_000);
+    expect(rig.commits(other)).toEqual([]);
   });
 
   it('I-01 goes on with what was put aside while it ended', async () => {
-    const { stage, code, actor } = await parkedWith(['after'], { topology: 'durable' });
+    const { rig, code, actor } = await parkedWith(['after'], { topology: 'durable' });
     code.isBroken = false;
     const { parked } = actor.ports;
     await parked.replay(key);
@@ -358,14 +358,14 @@ describe('a replay that meets another owner, or an operator', () => {
       },
     });
     await publish(actor, 'new');
-    await stage.clock.advance(5_000);
+    await rig.clock.advance(5_000);
     const expected = ['before', 'poison', 'after', 'new', 'of another owner', 'newest'];
-    expect(clientInputs(stage)).toEqual(expected.map((name) => `c:${name}`));
+    expect(clientInputs(rig)).toEqual(expected.map((name) => `c:${name}`));
     expect([await parked.mark(key), await waiting(actor)]).toEqual([null, []]);
   });
 
   it('I-01 keeps what is replayed twice at once, and parked again', async () => {
-    const { stage, code, actor } = await parkedWith(['after', 'last'], { topology: 'durable' });
+    const { rig, code, actor } = await parkedWith(['after', 'last'], { topology: 'durable' });
     const { parked } = actor.ports;
     const add = parked.add.bind(parked);
     let adds = 0;
@@ -378,13 +378,13 @@ describe('a replay that meets another owner, or an operator', () => {
     });
     await parked.replay(key);
     await publish(actor, 'new');
-    await stage.clock.advance(60_000);
+    await rig.clock.advance(60_000);
     expect(await waiting(actor)).toEqual(['c:poison', 'c:after', 'c:last', 'c:new']);
     code.isBroken = false;
     await parked.replay(key);
     await publish(actor, 'newest');
-    await stage.clock.advance(60_000);
+    await rig.clock.advance(60_000);
     const expected = ['before', 'poison', 'after', 'last', 'new', 'newest'];
-    expect(clientInputs(stage)).toEqual(expected.map((name) => `c:${name}`));
+    expect(clientInputs(rig)).toEqual(expected.map((name) => `c:${name}`));
   });
 });

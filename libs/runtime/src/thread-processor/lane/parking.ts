@@ -5,15 +5,7 @@
 //       finds the mark first. (protocol-verification)
 //   Q2. The row of the thread says `parked`; it is a hint, written after the mark, and after pending row updates.
 //   Q3. When the mark is gone the row says what the thread is, also of a replay that had nothing to decide.
-import type {
-  Clock,
-  Logger,
-  ParkedInput,
-  ParkedThreads,
-  ParkingMark,
-  ThreadDirectory,
-  ThreadKey,
-} from '@dormouse/ports';
+import type { Clock, Logger, ParkedInput, ParkingMark, Stores, ThreadKey } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 
@@ -29,45 +21,34 @@ export interface Parking {
 
 const reasonCharactersMax = 500;
 
-export function createParking(deps: {
-  readonly parked: ParkedThreads;
-  readonly directory: ThreadDirectory;
+export interface ParkingDeps extends Pick<Stores, 'parked' | 'directory'> {
   /** Writes the pending updates of the thread's row. */
   readonly flushRow: (key: ThreadKey) => Promise<void>;
   /** Updates the thread's row from its log. */
   readonly updateRow: (key: ThreadKey) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
-}): Parking {
+}
+
+export function createParking(deps: ParkingDeps): Parking {
   const { parked, directory, flushRow, updateRow, clock, logger } = deps;
 
   /** (Q2) */
-  async function show(key: ThreadKey): Promise<void> {
-    try {
-      await flushRow(key);
-      const row = await directory.get(key);
-      if (row === null) return;
-      const { title, position } = row;
-      const { tenant, thread } = key;
-      await directory.project([{ tenant, thread, status: 'parked', title, updatedAt: clock.now(), position }]);
-    } catch (error) {
-      warn(key, error);
-    }
+  async function showParked(key: ThreadKey): Promise<void> {
+    await flushRow(key);
+    const row = await directory.get(key);
+    if (row === null) return;
+    const { title, position } = row;
+    const { tenant, thread } = key;
+    await directory.project([{ tenant, thread, status: 'parked', title, updatedAt: clock.now(), position }]);
   }
 
-  /** (Q3) */
-  async function showAgain(key: ThreadKey): Promise<void> {
-    try {
-      await updateRow(key);
-    } catch (error) {
-      warn(key, error);
-    }
-  }
-
-  function warn(key: ThreadKey, error: unknown): void {
-    if (!(error instanceof Fault)) throw error;
-    logger.warn('parked_not_shown', { ...key, code: error.code });
-  }
+  const notShown =
+    (key: ThreadKey) =>
+    (error: unknown): void => {
+      if (!(error instanceof Fault)) throw error;
+      logger.warn('parked_not_shown', { ...key, code: error.code });
+    };
 
   return {
     look: async (key) => {
@@ -78,7 +59,7 @@ export function createParking(deps: {
     park: async (key, reason) => {
       await parked.park(key, reason.slice(0, reasonCharactersMax), clock.now());
       logger.error('thread_parked', { ...key });
-      await show(key);
+      await showParked(key).catch(notShown(key));
     },
     add: (key, input, trace) => parked.add(key, input, trace, clock.now()),
     remove: (key, inputId) => parked.remove(key, inputId),
@@ -86,7 +67,7 @@ export function createParking(deps: {
       const ended = await parked.unpark(key);
       if (!ended) return false;
       logger.info('thread_resumed', { ...key });
-      await showAgain(key);
+      await updateRow(key).catch(notShown(key)); // (Q3)
       return true;
     },
   };

@@ -13,7 +13,7 @@ const parkedInput = (id: string) => ({
 });
 
 /** A store that records what is removed, and how often there was something to forget. */
-function stage() {
+function rig() {
   const told: string[] = [];
   const calls = { handled: 0, failing: false, moreWaits: false };
   const parking: Pick<Parking, 'remove' | 'end'> = {
@@ -36,7 +36,7 @@ function stage() {
 
 describe('a replay', () => {
   it('Y1 Y2 keeps each row until what it led to is handled, and the mark until there is no row', async () => {
-    const { told, calls, replay, begin, forget } = stage();
+    const { told, calls, replay, begin, forget } = rig();
     const [first, second] = begin('a', 'b');
     second?.retain(); // what it led to
     first?.drop();
@@ -51,7 +51,7 @@ describe('a replay', () => {
   });
 
   it('Y2 leaves the mark of a thread that was parked again, and forgets what is handled all the same', async () => {
-    const { told, replay, begin, forget } = stage();
+    const { told, replay, begin, forget } = rig();
     const [first] = begin('a', 'b');
     replay.giveUp();
     first?.drop();
@@ -60,7 +60,7 @@ describe('a replay', () => {
   });
 
   it('Y2 ends once: what is handled late belongs to a replay that is over', async () => {
-    const { told, replay, begin, forget } = stage();
+    const { told, replay, begin, forget } = rig();
     const [late] = begin('a');
     replay.giveUp();
     const [again] = begin('a'); // parked and replayed again, before what it had led to was handled
@@ -72,7 +72,7 @@ describe('a replay', () => {
   });
 
   it('keeps the row of what was put aside again, each time that it is', async () => {
-    const { told, replay, items, forget } = stage();
+    const { told, replay, items, forget } = rig();
     const [first] = items('a');
     replay.giveUp();
     const [second] = items('a'); // requested again while the first one still waited to be put aside
@@ -86,7 +86,7 @@ describe('a replay', () => {
   });
 
   it('goes on where it was when the store comes back', async () => {
-    const { told, calls, begin, forget } = stage();
+    const { told, calls, begin, forget } = rig();
     for (const hold of begin('a', 'b')) hold.drop();
     calls.failing = true;
     await expect(forget()).rejects.toThrow('away');
@@ -96,7 +96,7 @@ describe('a replay', () => {
   });
 
   it('says so when more waits than it knows of', async () => {
-    const { calls, begin, forget } = stage();
+    const { calls, begin, forget } = rig();
     const [first, second] = begin('a', 'b');
     first?.drop();
     expect(await forget()).toBe(true); // it goes on

@@ -10,21 +10,11 @@
 //   D5. Of those that are being fired a tenant has no more than it leaves room for others: however many timers of one
 //       are due, those of the others fire, at most `keptBackPollMs` late meanwhile. (shared-room)
 import { createSharedRoom } from '@dormouse/collections';
-import {
-  type Clock,
-  type DueTimer,
-  Fault,
-  type InputBus,
-  type Logger,
-  type Timers,
-  type TenantId,
-} from '@dormouse/ports';
+import { type Clock, type DueTimer, Fault, type Logger, type Stores, type TenantId } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
 import type { Holding } from '../../tenants/holding.ts';
 
-export interface DueTimersDeps {
-  readonly timers: Timers;
-  readonly inputs: InputBus;
+export interface DueTimersDeps extends Pick<Stores, 'timers' | 'inputs'> {
   readonly holding: Holding | null;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -8,17 +8,10 @@
 //   F2. From one thread to another mails arrive in the order in which they were owed.
 //   F3. A child's row is written before its opening, so that a client that finds the child's id can read the child.
 import { backoffMs } from '@dormouse/collections';
-import {
-  type Clock,
-  type Entropy,
-  Fault,
-  type InputBus,
-  type Logger,
-  type ThreadDirectory,
-  type ThreadKey,
-} from '@dormouse/ports';
+import { type Clock, type Entropy, Fault, type Logger, type Stores, type ThreadKey } from '@dormouse/ports';
 import type { ReportToParent, SendToChild, SpawnChild, ThreadInput, ThreadOpening } from '@dormouse/thread';
 import { childRow } from '../../log/child-row.ts';
+import type { ProcessorSettings } from '../settings.ts';
 import type { Hold } from './held-deliveries.ts';
 
 export type MailEffect = SpawnChild | ReportToParent | SendToChild;
@@ -44,14 +37,14 @@ interface Sender {
   settled(): void;
 }
 
-export function createFamilyMail(deps: {
-  readonly inputs: InputBus;
-  readonly directory: ThreadDirectory;
+export interface FamilyMailDeps extends Pick<Stores, 'inputs' | 'directory'> {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly logger: Logger;
-  readonly settings: { readonly retryDelayMsFirst: number; readonly retryDelayMsMax: number };
-}): FamilyMail {
+  readonly settings: Pick<ProcessorSettings, 'retryDelayMsFirst' | 'retryDelayMsMax'>;
+}
+
+export function createFamilyMail(deps: FamilyMailDeps): FamilyMail {
   const { inputs, directory, clock, entropy, logger, settings } = deps;
   const closed = new AbortController();
   /** The last mail under way, by sender and receiver. (F2) */
@@ -67,14 +60,14 @@ export function createFamilyMail(deps: {
         await directory.insert(childRow(from, effect)); // (F3)
         return inputs.publish({ tenant, thread: effect.childId }, openingOf(from, effect), from.trace);
       case 'ReportToParent': {
-        const { id, report, closed: last } = effect;
+        const { id, parentId, report, closed: last } = effect;
         const input: ThreadInput = { kind: 'ChildReport', id, childId: thread, report, closed: last };
-        return inputs.publish({ tenant, thread: effect.parentId }, input, from.trace);
+        return inputs.publish({ tenant, thread: parentId }, input, from.trace);
       }
       case 'SendToChild': {
-        const { id, content } = effect;
+        const { id, childId, content } = effect;
         const input: ThreadInput = { kind: 'ParentMessage', id, parentId: thread, content };
-        return inputs.publish({ tenant, thread: effect.childId }, input, from.trace);
+        return inputs.publish({ tenant, thread: childId }, input, from.trace);
       }
     }
   }

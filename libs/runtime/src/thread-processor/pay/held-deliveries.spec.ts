@@ -1,7 +1,7 @@
 import { tenantId, type InputDelivery } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { Hold } from './held-deliveries.ts';
-import { message } from '../spec/processor-stage.ts';
+import { message } from '../spec/processor-rig.ts';
 
 function delivery(released: string[], name: string): InputDelivery {
   const release = (): void => void released.push(name);

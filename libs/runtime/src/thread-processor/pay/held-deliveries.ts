@@ -26,7 +26,6 @@ export class Hold {
     return this.#retains > 0;
   }
 
-  /** One more holder. */
   retain(): this {
     if (!this.isOpen) throw new Error('a released delivery cannot be held again');
     this.#retains += 1;

@@ -14,19 +14,16 @@ import {
   type DueTimer,
   Fault,
   type Logger,
-  type Logins,
   type Owed,
   type Receipt,
+  type Stores,
   type ThreadKey,
-  type Timers,
-  type WorkBus,
   traceparentOf,
-  type WorkTopics,
 } from '@dormouse/ports';
 import { inputIds, type InvokeTool, type isOwed, own, unreachable } from '@dormouse/thread';
 import { type CompletionEnd, CompletionRun } from '../completion/completion-run.ts';
 import type { CompletionOrder } from '../completion/completion-request.ts';
-import type { CompletionRunner, OrderSource } from '../completion/completion-runner.ts';
+import type { CompletionRunner } from '../completion/completion-runner.ts';
 import type { Holding } from '../../tenants/holding.ts';
 import type { FamilyMail, MailEffect } from './family-mail.ts';
 import type { ListsQuestions } from './question-list.ts';
@@ -36,10 +33,7 @@ import type { Debt, ThreadState } from '../state/thread-state.ts';
 /** The part of a thread's state that payment looks at. */
 export type BilledState = Pick<ThreadState, 'thread' | 'tail' | 'messages' | 'trace'>;
 
-export interface PaymentDeps {
-  readonly work: WorkBus;
-  readonly timers: Timers;
-  readonly logins: Logins;
+export interface PaymentDeps extends Pick<Stores, 'work' | 'timers' | 'logins'> {
   readonly mail: FamilyMail;
   readonly listQuestions: ListsQuestions;
   readonly completions: CompletionRunner;
@@ -67,7 +61,6 @@ export interface Debtor {
   settled(): void;
 }
 
-/** What a list of commits owes. */
 export interface Debts {
   readonly debts: readonly Debt[];
   /** The state at the end of exactly these commits. (P1) */
@@ -81,10 +74,9 @@ export interface Bill extends Debts {
 
 /** @throws Fault when something could not be handed over: all of it stays owed. */
 export async function pay(deps: PaymentDeps, debtor: Debtor, bill: Bill): Promise<void> {
-  const { protocol } = deps;
+  const { protocol, holding } = deps;
   const ended = endedRun(debtor, bill.state);
   ended?.abort();
-  const { holding } = deps;
   const isHeld = holding !== null && bill.debts.length > 0 && (await holding.holds(debtor.key)); // (P6)
   const { name: agent } = bill.state.thread.agent;
   const isPaused =
@@ -165,12 +157,7 @@ async function handOver(deps: PaymentDeps, debtor: Debtor, bill: Bill, isPaused:
  * A call that no record of the bus can carry fails, as one that its server refuses: no later attempt would change it.
  * (P5)
  */
-async function invoked(
-  deps: PaymentDeps,
-  debtor: Debtor,
-  hold: Hold,
-  owed: WorkTopics['dispatches'] & { readonly effect: InvokeTool },
-): Promise<void> {
+async function invoked(deps: PaymentDeps, debtor: Debtor, hold: Hold, owed: Owed<InvokeTool>): Promise<void> {
   try {
     await published(deps, debtor, hold, deps.work.publish('dispatches', owed));
   } catch (error) {
@@ -179,13 +166,9 @@ async function invoked(
     const { key } = debtor;
     deps.logger.error('call_too_large', { ...key, call: toolCallId });
     const from = { key, at: owed.at, trace: owed.trace, settled: () => debtor.settled() };
-    const about = {
-      toolCallId,
-      outcome: 'error',
-      code: error.code,
-      detail: 'the call is too large to be sent',
-    } as const;
-    deps.mail.sendBack(from, { kind: 'DispatchFailure', id: inputIds.dispatchFailure(toolCallId), ...about }, hold);
+    const id = inputIds.dispatchFailure(toolCallId);
+    const why = { code: error.code, detail: 'the call is too large to be sent' };
+    deps.mail.sendBack(from, { kind: 'DispatchFailure', id, toolCallId, outcome: 'error', ...why }, hold);
   }
 }
 
@@ -229,21 +212,18 @@ async function everyOne(orders: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(orders)) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-export interface OwedCompletion extends CompletionOrder {
+interface OwedCompletion extends CompletionOrder {
   readonly trace: string | null;
 }
 
-/** The completion that these debts ask for, or null. */
-export function owedCompletion(protocol: PaymentDeps['protocol'], { debts, state }: Debts): OwedCompletion | null {
+function owedCompletion(protocol: PaymentDeps['protocol'], { debts, state }: Debts): OwedCompletion | null {
   const { thread, messages, tail } = state;
   const { wake } = state.trace;
   for (const debt of debts) {
-    const { effects } = debt;
     const trace = wake === null ? debt.trace : traceparentOf(wake.context);
-    for (const effect of effects) {
+    for (const effect of debt.effects)
       if (effect.do === 'RequestCompletion' && protocol.isOwed(thread, effect))
         return { completionId: effect.completionId, trace, thread, messages, promptLength: tail.length };
-    }
   }
   return null;
 }
@@ -263,15 +243,11 @@ function startCompletion(deps: PaymentDeps, debtor: Debtor, bill: Bill, requeste
   run.hold.absorb(bill.hold.retain());
   debtor.run = run;
   if (adopted !== null) return;
-  deps.completions.start(run, sourceOf(deps, debtor, requested), (answer) => debtor.answered(run, answer));
+  const read = reading(deps, debtor, completionId, requested.promptLength);
+  deps.completions.start(run, { atHand: requested, read }, (answer) => debtor.answered(run, answer));
 }
 
-/** The order in memory, and how to read it again; the reading function keeps nothing of it alive. */
-const sourceOf = (deps: PaymentDeps, debtor: Debtor, requested: OwedCompletion): OrderSource => ({
-  atHand: requested,
-  read: reading(deps, debtor, requested.completionId, requested.promptLength),
-});
-
+/** How to read the order again; keeps nothing of it alive. */
 const reading =
   (deps: PaymentDeps, debtor: Debtor, completionId: string, promptLength: number) =>
   async (): Promise<CompletionOrder> => {

@@ -54,7 +54,6 @@ export function createRepayments(max: number, weightOf: (tenant: TenantId) => nu
 
   function enter(tenant: TenantId): Repayment {
     let holds = false;
-    let begin = (): void => {};
     const leave = (): void => {
       if (!holds) return;
       holds = false;
@@ -66,6 +65,7 @@ export function createRepayments(max: number, weightOf: (tenant: TenantId) => nu
       holds = true;
       return { begun: null, hurry: () => {}, leave };
     }
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const serve = (): void => {
       drop(tenant, serve);
       taken += 1;
@@ -73,9 +73,6 @@ export function createRepayments(max: number, weightOf: (tenant: TenantId) => nu
       begin();
     };
     const hurry = (): void => void (drop(tenant, serve) && begin());
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
     wait(tenant, serve);
     return { begun, hurry, leave };
   }

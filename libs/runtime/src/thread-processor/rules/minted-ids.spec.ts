@@ -2,7 +2,7 @@ import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { hashKeyOf } from '../../log/keyed-hash.ts';
 import { mintId, momentOf } from './minted-ids.ts';
-import { idKey, key } from '../spec/processor-stage.ts';
+import { idKey, key } from '../spec/processor-rig.ts';
 
 const now = 1_764_000_000_000;
 

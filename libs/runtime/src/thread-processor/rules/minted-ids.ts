@@ -20,7 +20,7 @@ export function momentOf(
   quota?: TenantQuota,
 ): Moment {
   const mint: Moment['mint'] = (prefix, position) => mintId(idKey, key, prefix, position, now);
-  return { now, streamed, sha256, nextTime, mint, ...(quota === undefined ? {} : { quota }) };
+  return { now, streamed, sha256, nextTime, mint, quota };
 }
 
 export function mintId(idKey: HashKey, key: ThreadKey, prefix: IdPrefix, position: number, now: number): string {
@@ -28,6 +28,4 @@ export function mintId(idKey: HashKey, key: ThreadKey, prefix: IdPrefix, positio
   return `${prefix}_${ulid(now, digest.toString('latin1'))}`;
 }
 
-function sha256(text: string): string {
-  return hash('sha256', text, 'hex');
-}
+const sha256 = (text: string): string => hash('sha256', text, 'hex');

@@ -13,16 +13,16 @@ import {
   type Play,
   result,
   says,
-  type Stage,
-  type StageOptions,
-} from '../spec/processor-stage.ts';
+  type Rig,
+  type RigOptions,
+} from '../spec/processor-rig.ts';
 
 describe('a turn with one tool call', () => {
   const asksAndTells = (): Play => inTurn(says('warm'), calls('weather', '{"city":"Rome"}'), says('sunny'));
 
   /** How often each version was given to the store, in order; `fail` decides what becomes of it. */
   function watchedAppends(fail: (version: number, apply: () => unknown) => void = () => {}): {
-    readonly gate: NonNullable<StageOptions['gate']>;
+    readonly gate: NonNullable<RigOptions['gate']>;
     readonly appended: number[];
   } {
     const appended: number[] = [];
@@ -41,42 +41,42 @@ describe('a turn with one tool call', () => {
   }
 
   /** Its agent is known after the first turn. */
-  async function warm(options: StageOptions = {}): Promise<{ stage: Stage; actor: Actor; head: number }> {
-    const { stage, actor } = await opened({ play: asksAndTells(), ...options });
+  async function warm(options: RigOptions = {}): Promise<{ rig: Rig; actor: Actor; head: number }> {
+    const { rig, actor } = await opened({ play: asksAndTells(), ...options });
     await actor.ports.inputs.publish(key, message('m0'));
-    await stage.clock.advance(500);
-    const head = stage.commits().at(-1);
-    return { stage, actor, head: (head?.version ?? 0) + (head?.count ?? 0) };
+    await rig.clock.advance(500);
+    const head = rig.commits().at(-1);
+    return { rig, actor, head: (head?.version ?? 0) + (head?.count ?? 0) };
   }
 
   it('is four commits, and the call is sent once', async () => {
-    const { stage, actor, head } = await warm();
-    const turn = (): readonly Commit[] => stage.commits().filter(({ version }) => version >= head);
+    const { rig, actor, head } = await warm();
+    const turn = (): readonly Commit[] => rig.commits().filter(({ version }) => version >= head);
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(0);
+    await rig.clock.advance(0);
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(0);
     expect(turn().map(({ inputs }) => inputs.map((id) => id.charAt(0)).join(''))).toEqual(['c', 'm', 'r', 'm']);
     expect(turn().map((commit) => openCommit(commit).events.length)).toEqual([2, 2, 2, 1]);
-    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
-    expect(stage.asked.map((request) => request.prompt.length)).toEqual([1, 3, 5]);
-    expect(stage.world.durable.log.owed.size).toBe(0);
+    expect(rig.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
+    expect(rig.asked.map((request) => request.prompt.length)).toEqual([1, 3, 5]);
+    expect(rig.world.durable.log.owed.size).toBe(0);
   });
 
   it('A1 pays nothing before its commit is there', async () => {
-    const { stage, actor } = await warm();
-    const { log } = stage.world.durable;
+    const { rig, actor } = await warm();
+    const { log } = rig.world.durable;
     const store = log.append.bind(log);
     const told: string[] = [];
     log.append = (append) => {
-      told.push(`${append.commit.inputs.map((id) => id.charAt(0)).join('')} ${stage.dispatched.length}`);
+      told.push(`${append.commit.inputs.map((id) => id.charAt(0)).join('')} ${rig.dispatched.length}`);
       return store(append);
     };
-    const before = stage.dispatched.length;
+    const before = rig.dispatched.length;
     await actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(0);
+    await rig.clock.advance(0);
     expect(told).toEqual([`c ${before}`, `m ${before}`]);
-    expect(stage.dispatched).toHaveLength(before + 1);
+    expect(rig.dispatched).toHaveLength(before + 1);
   });
 
   it('A5 asks again with the same prompt when its commit was not stored: the transcript has nothing of it', async () => {
@@ -86,21 +86,21 @@ describe('a turn with one tool call', () => {
       failAt = -1;
       throw new Fault('UNAVAILABLE', 'not this one');
     });
-    const { stage, actor, head } = await warm({ gate });
+    const { rig, actor, head } = await warm({ gate });
     failAt = head;
     const decided = actor.ports.inputs.publish(key, message('m1'));
-    await stage.clock.advance(10_000);
+    await rig.clock.advance(10_000);
     await decided;
     expect(failAt).toBe(-1);
-    expect(stage.asked.map((request) => request.prompt.length)).toEqual([1, 3]);
-    const [, asked] = stage.asked;
+    expect(rig.asked.map((request) => request.prompt.length)).toEqual([1, 3]);
+    const [, asked] = rig.asked;
     expect((await asked?.prompt.all())?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
-    expect(stage.world.durable.log.owed.size).toBe(0);
+    expect(rig.world.durable.log.owed.size).toBe(0);
   });
 
   /** A store that keeps the commit with the answer of the next message, and loses its own answer. */
   async function stored(isRead: boolean): Promise<{
-    readonly stage: Stage;
+    readonly rig: Rig;
     readonly actor: Actor;
     readonly head: number;
     readonly hints: readonly string[];
@@ -129,27 +129,27 @@ describe('a turn with one tool call', () => {
     });
     answerAt = scene.head;
     const decided = scene.actor.ports.inputs.publish(key, message('m1'));
-    await scene.stage.clock.advance(0);
+    await scene.rig.clock.advance(0);
     return { ...scene, hints, decided };
   }
 
   it('A3 is read back when its outcome is unknown, and shown and paid like any other', async () => {
-    const { stage, hints } = await stored(true);
+    const { rig, hints } = await stored(true);
     expect(hints).toEqual(['c', 'm']);
-    await stage.clock.advance(10_000);
-    expect(stage.asked).toHaveLength(2);
-    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
+    await rig.clock.advance(10_000);
+    expect(rig.asked).toHaveLength(2);
+    expect(rig.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
   });
 
   it('V1 is paid once when it was stored after all, and could not be read back', async () => {
-    const { stage, actor, decided } = await stored(false);
-    await stage.clock.advance(10_000);
+    const { rig, actor, decided } = await stored(false);
+    await rig.clock.advance(10_000);
     await decided;
-    expect(stage.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
-    expect(stage.told().filter((type) => type === 'CompletionRecorded')).toHaveLength(2);
-    await actor.ports.inputs.publish(key, result(invoked(stage)));
-    await stage.clock.advance(10_000);
-    expect(stage.told().at(-1)).toBe('CompletionRecorded');
-    expect(stage.world.durable.log.owed.size).toBe(0);
+    expect(rig.dispatched.filter((effect) => effect.do === 'InvokeTool')).toHaveLength(1);
+    expect(rig.told().filter((type) => type === 'CompletionRecorded')).toHaveLength(2);
+    await actor.ports.inputs.publish(key, result(invoked(rig)));
+    await rig.clock.advance(10_000);
+    expect(rig.told().at(-1)).toBe('CompletionRecorded');
+    expect(rig.world.durable.log.owed.size).toBe(0);
   });
 });

@@ -163,7 +163,6 @@ async function paySlice(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice):
   extendStretch(lane, sealed);
 }
 
-/** Extends the lane's stretch over the commit that it has just paid. */
 function extendStretch(lane: LaneMemory, { commit, after }: SealedSlice): void {
   const { stretch } = lane;
   if (stretch?.to === commit.version) lane.stretch = { from: stretch.from, to: after.thread.position };

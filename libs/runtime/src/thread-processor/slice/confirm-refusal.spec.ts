@@ -3,7 +3,7 @@ import { createManualClock, createMemoryWorld, type Gate } from '@dormouse/adapt
 import type { ThreadLog } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { sealCommit } from '../../log/envelope.ts';
-import { key } from '../spec/processor-stage.ts';
+import { key } from '../spec/processor-rig.ts';
 import { confirmRefusal } from './confirm-refusal.ts';
 
 const refused = {

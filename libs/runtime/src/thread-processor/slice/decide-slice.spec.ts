@@ -10,7 +10,7 @@ import {
 } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { momentOf } from '../rules/minted-ids.ts';
-import { idKey, key, message } from '../spec/processor-stage.ts';
+import { idKey, key, message } from '../spec/processor-rig.ts';
 import { decideSlice, type Heart } from './decide-slice.ts';
 import { deliveredItem, type InputItem } from './slice-item.ts';
 

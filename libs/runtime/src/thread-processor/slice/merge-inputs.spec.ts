@@ -1,6 +1,6 @@
 import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { message } from '../spec/processor-stage.ts';
+import { message } from '../spec/processor-rig.ts';
 import { mergeInputs } from './merge-inputs.ts';
 import { deliveredItem, type InputItem } from './slice-item.ts';
 

@@ -73,19 +73,17 @@ function leadingInputs(items: readonly SliceItem[]): readonly InputItem[] {
   return inputs;
 }
 
-interface CurrentState {
-  readonly state: ThreadState;
-  /** The reading that gave the state, if it is this lane's first. */
-  readonly first: ReadThread | null;
-}
-
 function cachedState(deps: SliceDeps, lane: LaneMemory): ThreadState | null {
   const state = deps.cache.get(lane.cacheKey);
   if (state !== null) lane.stretch ??= emptyStretch(state);
   return state;
 }
 
-async function currentState(deps: SliceDeps, lane: LaneMemory): Promise<CurrentState> {
+/** `first`: the reading that gave the state, if it is this lane's first. */
+async function currentState(
+  deps: SliceDeps,
+  lane: LaneMemory,
+): Promise<{ readonly state: ThreadState; readonly first: ReadThread | null }> {
   const cached = cachedState(deps, lane);
   if (cached !== null) return { state: cached, first: null };
   const { stretch } = lane;

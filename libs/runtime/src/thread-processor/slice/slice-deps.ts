@@ -1,5 +1,5 @@
 // Dependencies of the four steps of a slice, and the memory that a lane has from slice to slice.
-import type { Clock, Commit, LiveFeed, Logger, ThreadLog, Views } from '@dormouse/ports';
+import type { Clock, Commit, Logger, Stores } from '@dormouse/ports';
 import type { decide, evolve, extendTranscript, isOwed } from '@dormouse/thread';
 import type { HashKey } from '../../log/keyed-hash.ts';
 import type { ModelPrices } from '../../tenants/model-prices.ts';
@@ -17,16 +17,13 @@ import type { confirmRefusal } from './confirm-refusal.ts';
 import type { DecidedSlice } from './decide-slice.ts';
 import type { SliceItem } from './slice-item.ts';
 
-export interface SliceDeps {
-  readonly log: ThreadLog;
+export interface SliceDeps extends Pick<Stores, 'log' | 'feed' | 'views'> {
   readonly groupCommit: GroupCommit;
   readonly sources: ThreadSources;
   readonly cache: StateCache;
   readonly snapshots: SnapshotWriter;
   readonly projections: Projections;
-  readonly feed: LiveFeed;
   readonly tracing: SliceTracing;
-  readonly views: Views;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly entropy: { nonce(): string };

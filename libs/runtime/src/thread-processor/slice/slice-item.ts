@@ -5,21 +5,24 @@ import type { ThreadInput } from '@dormouse/thread';
 import type { CompletionRun } from '../completion/completion-run.ts';
 import { Hold } from '../pay/held-deliveries.ts';
 
-export interface InputItem {
+interface Held<Delivery extends InputDelivery | RecoveryDelivery> {
+  /** Empty for the answer of a completion: it comes from memory, and its run holds the deliveries before it. (V2) */
+  readonly deliveries: readonly Delivery[];
+  readonly hold: Hold;
+  /** Set once the deliveries have been answered. */
+  isAnswered: boolean;
+}
+
+export interface InputItem extends Held<InputDelivery> {
   readonly what: 'input';
   readonly input: ThreadInput;
   readonly trace: string | null;
-  /** Empty for the answer of a completion: it comes from memory, and its run holds the deliveries before it. (V2) */
-  readonly deliveries: readonly InputDelivery[];
   /** Rows of this input in the store of parked threads; two if a replay began again before the input was decided. */
   readonly parkedRows: readonly ParkedRow[];
-  readonly hold: Hold;
   /** The run whose answer this is; it counts only while that run is the lane's current one. */
   readonly answerOf: CompletionRun | null;
   /** Set when a commit of this input had an unknown outcome, and never reset: the input may be in the log. */
   mayBeStored: boolean;
-  /** Set once the deliveries have been answered. */
-  isAnswered: boolean;
 }
 
 /** A row of the store of parked threads: removed when the item's hold is released. */
@@ -28,32 +31,23 @@ export interface ParkedRow {
   putBack(): void;
 }
 
-export interface RecoveryItem {
+export interface RecoveryItem extends Held<InputDelivery | RecoveryDelivery> {
   readonly what: 'recovery';
   /** Version of the first commit to pay again. */
   readonly from: number;
   /** True when an operator wants it: also what this lane has paid itself is paid again. */
   readonly isWanted: boolean;
-  readonly deliveries: readonly (RecoveryDelivery | InputDelivery)[];
-  readonly hold: Hold;
-  isAnswered: boolean;
 }
 
 /** Takes its turn in the lane, but is never decided. */
-export interface ViewItem {
+export interface ViewItem extends Held<InputDelivery> {
   readonly what: 'view';
   readonly update: ViewUpdate;
-  readonly deliveries: readonly InputDelivery[];
-  readonly hold: Hold;
-  isAnswered: boolean;
 }
 
 /** Never in a slice: it makes the lane read the replay mark of its thread. */
-export interface WakeItem {
+export interface WakeItem extends Held<InputDelivery> {
   readonly what: 'wake';
-  readonly deliveries: readonly InputDelivery[];
-  readonly hold: Hold;
-  isAnswered: boolean;
 }
 
 const noRows: readonly ParkedRow[] = [];
@@ -70,18 +64,25 @@ export function deliveredItem(delivery: InputDelivery | RecoveryDelivery): LaneI
   if (input.kind === 'ReplayWake' && input.repayFrom !== undefined)
     return recoveryItem(delivery, input.repayFrom, true, hold);
   if (input.kind === 'ReplayWake') return { what: 'wake', deliveries: [delivery], hold, isAnswered: false };
-  return {
-    what: 'input',
-    input,
-    trace: delivery.trace,
-    deliveries: [delivery],
-    parkedRows: noRows,
-    hold,
-    answerOf: null,
-    mayBeStored: false,
-    isAnswered: false,
-  };
+  return inputItem(input, delivery.trace, [delivery], hold);
 }
+
+const inputItem = (
+  input: ThreadInput,
+  trace: string | null,
+  deliveries: readonly InputDelivery[],
+  hold: Hold,
+): InputItem => ({
+  what: 'input',
+  input,
+  trace,
+  deliveries,
+  parkedRows: noRows,
+  hold,
+  answerOf: null,
+  mayBeStored: false,
+  isAnswered: false,
+});
 
 const recoveryItem = (
   delivery: InputDelivery | RecoveryDelivery,
@@ -95,17 +96,8 @@ export function answerItem(input: ThreadInput, run: CompletionRun): InputItem {
 }
 
 /** An input without a delivery: the answer of a completion, or an input that was stored while its thread was parked. */
-export const undelivered = (input: ThreadInput, trace: string | null): InputItem => ({
-  what: 'input',
-  input,
-  trace,
-  deliveries: [],
-  parkedRows: noRows,
-  hold: new Hold(),
-  answerOf: null,
-  mayBeStored: false,
-  isAnswered: false,
-});
+export const undelivered = (input: ThreadInput, trace: string | null): InputItem =>
+  inputItem(input, trace, [], new Hold());
 
 /**
  * Whether every sender was answered that the item was not accepted, so that the lane may drop it. Never true of an item

@@ -5,7 +5,6 @@ const objectBytes = 56;
 const memberBytes = 16;
 const stringBytes = 24;
 
-/** Estimated heap bytes. */
 export function heapBytesOf(value: unknown): number {
   if (typeof value === 'string') return stringBytes + value.length;
   if (typeof value !== 'object' || value === null) return 8;

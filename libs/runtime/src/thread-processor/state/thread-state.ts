@@ -6,10 +6,8 @@
 //       exactly the commits returned. (V5)
 //   S2. A snapshot shortens the fold, never the list of debts. (V5)
 //   S3. A read that fails throws: state that cannot be loaded is never "empty". R54
-import { readJson } from '@dormouse/json';
 import type { Commit, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
 import {
-  emptyTail,
   type evolve,
   type extendTranscript,
   GrowingLists,
@@ -18,10 +16,9 @@ import {
   type Thread,
   type ThreadEffect,
   type TranscriptTail,
-  unopenedThread,
 } from '@dormouse/thread';
 import { type CommitBody, openCommit } from '../../log/envelope.ts';
-import { type SnapshotState, snapshotShape } from '../../log/thread-reader.ts';
+import { readSnapshot } from '../../log/thread-reader.ts';
 import type { SliceTracing } from '../../tracing/slice-tracing.ts';
 import { noTraceState, type TraceState } from '../../tracing/trace-state.ts';
 import { TranscriptWindow } from './transcript-window.ts';
@@ -39,10 +36,7 @@ export interface ThreadState {
 }
 
 /** What a commit may still owe. */
-export interface Debt {
-  readonly version: number;
-  readonly at: number;
-  readonly trace: string | null;
+export interface Debt extends Pick<Commit, 'version' | 'at' | 'trace'> {
   readonly effects: readonly ThreadEffect[];
 }
 
@@ -82,31 +76,17 @@ export async function readThread(sources: ThreadSources, key: ThreadKey, from: n
     const body = openCommit(commit);
     for (const input of commit.inputs) decided.set(input, commit.version);
     if (commit.version >= stateFrom) state = foldCommit(sources, state, commit, body);
-    if (commit.version >= debtsFrom && body.effects.length > 0) {
-      debts.push({ version: commit.version, at: commit.at, trace: commit.trace, effects: body.effects });
-    }
+    const { version, at, trace } = commit;
+    if (version >= debtsFrom && body.effects.length > 0) debts.push({ version, at, trace, effects: body.effects });
   }
   return { state, debts, decided };
 }
 
 async function startingPoint(sources: ThreadSources, key: ThreadKey): Promise<ThreadState> {
-  const stored = await sources.snapshots.latest(key);
-  const usable = stored !== null && stored.shape === snapshotShape;
-  const {
-    recent = [],
-    trace = noTraceState,
-    ...start
-  }: SnapshotState = usable
-    ? (readJson(stored.state) as SnapshotState)
-    : { thread: unopenedThread(key.tenant, key.thread), tail: emptyTail, lastHash: '' };
+  const { recent = [], trace = noTraceState, ...start } = await readSnapshot(sources.snapshots, key);
   const messages = new TranscriptWindow(start.tail.length - recent.length, sources.settings.transcriptBytesMax);
   messages.append(recent);
-  return {
-    ...start,
-    trace,
-    messages,
-    snapshot: { version: start.thread.position, bytesSince: 0 },
-  };
+  return { ...start, trace, messages, snapshot: { version: start.thread.position, bytesSince: 0 } };
 }
 
 /** Commits with `from <= version < to`, read in pages. */
@@ -148,8 +128,8 @@ export function foldTranscript(
   folds: Pick<Folds, 'extendTranscript'>,
   before: TranscriptTail,
   events: readonly RecordedEvent[],
+  lists = new GrowingLists(),
 ): { readonly tail: TranscriptTail; readonly messages: readonly ModelMessage[] } {
-  const lists = new GrowingLists();
   const messages: ModelMessage[] = [];
   let tail = before;
   for (const event of events) {

@@ -12,7 +12,7 @@
 //       it counts neither as a failure nor as a success.
 import type { BreakerState, Clock, Entropy, SendOutcome } from '@dormouse/ports';
 import { credentialRefreshFailed } from '@dormouse/thread';
-import type { BreakerSettings } from '../settings.ts';
+import type { DispatcherSettings } from '../settings.ts';
 
 /** What an attempt carries from `wait` to `learn`. */
 export type Pass = 'free' | 'probe';
@@ -31,7 +31,7 @@ export interface Breaker {
 
 export function createBreaker(
   { clock, entropy }: { readonly clock: Clock; readonly entropy: Entropy },
-  settings: BreakerSettings,
+  settings: DispatcherSettings['breaker'],
 ): Breaker {
   let failures = 0;
   let holds = 0;

@@ -3,7 +3,7 @@ import { type DispatchLedger } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { deliver, type DeliveryDeps, type Delivery } from './delivery.ts';
 import { CancelTokenSource } from './cancel-token.ts';
-import { invoke, key } from '../spec/dispatcher-stage.ts';
+import { invoke, key } from '../spec/dispatcher-rig.ts';
 
 // An unhandled promise rejection ends the process; in this runner it fails the run.
 describe('what a delivery asks for together', () => {

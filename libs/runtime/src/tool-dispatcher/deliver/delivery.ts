@@ -299,13 +299,8 @@ function delayAfter(
   outcome: SendOutcome,
 ): number | null {
   const retryAfterMs = outcome.sent ? outcome.retryAfterMs : null;
-  return retryDelayMs(
-    settings,
-    progress.made,
-    Math.max(0, clock.now() - progress.firstAt),
-    retryAfterMs,
-    entropy.fraction(),
-  );
+  const elapsedMs = Math.max(0, clock.now() - progress.firstAt);
+  return retryDelayMs(settings, progress.made, elapsedMs, retryAfterMs, entropy.fraction());
 }
 
 const progressOf = (attempts: readonly Attempt[], now: number, resumedAt = Number.NEGATIVE_INFINITY): Progress => ({

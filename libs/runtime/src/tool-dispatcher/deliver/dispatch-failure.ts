@@ -3,32 +3,28 @@
 import { credentialRefreshFailed, inputIds, type DispatchFailure } from '@dormouse/thread';
 import type { SendOutcome } from '@dormouse/ports';
 
-export interface Failure {
-  readonly code:
-    | 'DISPATCH_FAILED'
-    | 'OUTBOUND_FORBIDDEN'
-    | 'TOOLSET_INVALID'
-    | 'TOOLSET_CHANGED'
-    | 'OUTCOME_UNKNOWN'
-    | typeof credentialRefreshFailed;
-  readonly detail: string;
-}
-
-const codes: readonly Failure['code'][] = [
+const codes = [
   'DISPATCH_FAILED',
   'OUTBOUND_FORBIDDEN',
   'TOOLSET_INVALID',
   'TOOLSET_CHANGED',
   'OUTCOME_UNKNOWN',
   credentialRefreshFailed,
-];
+] as const;
+
+export interface Failure {
+  readonly code: (typeof codes)[number];
+  readonly detail: string;
+}
+
+export const dispatchFailed = (detail: string): Failure => ({ code: 'DISPATCH_FAILED', detail });
 
 export const ledgerDetail = ({ code, detail }: Failure): string => `${code}: ${detail}`;
 
 export function fromLedger(detail: string | null): Failure {
   const code = codes.find((known) => detail?.startsWith(`${known}: `) === true);
   return code === undefined
-    ? { code: 'DISPATCH_FAILED', detail: detail ?? 'the call was not delivered' }
+    ? dispatchFailed(detail ?? 'the call was not delivered')
     : { code, detail: detail?.slice(code.length + 2) ?? '' };
 }
 
@@ -50,33 +46,23 @@ export function refusal(toolServer: string, outcome: SendOutcome): Failure {
   // RAP lifecycle, Stale toolset version: refresh, and inform the model. R107
   if (outcome.status === 409)
     return { code: 'TOOLSET_CHANGED', detail: `tool server "${toolServer}" answered 409: its tools have changed` };
-  return {
-    code: 'DISPATCH_FAILED',
-    detail: `tool server "${toolServer}" refused the call: it answered ${describe(outcome)}`,
-  };
+  return dispatchFailed(`tool server "${toolServer}" refused the call: it answered ${describe(outcome)}`);
 }
 
-export function crowded(toolServer: string): Failure {
-  return {
-    code: 'DISPATCH_FAILED',
-    detail: `the call was not sent: too many calls are waiting for tool server "${toolServer}", which does not take them`,
-  };
-}
+export const crowded = (toolServer: string): Failure =>
+  dispatchFailed(
+    `the call was not sent: too many calls are waiting for tool server "${toolServer}", which does not take them`,
+  );
 
 export function exhausted(toolServer: string, attempts: number, outcome: SendOutcome): Failure {
   const times = attempts === 1 ? 'one attempt' : `${attempts} attempts`;
-  return {
-    code: 'DISPATCH_FAILED',
-    detail: `tool server "${toolServer}" did not take the call in ${times}; at last: ${describe(outcome)}`,
-  };
+  return dispatchFailed(`tool server "${toolServer}" did not take the call in ${times}; at last: ${describe(outcome)}`);
 }
 
-export function heldBack(toolServer: string, attempts: number): Failure {
-  return {
-    code: 'DISPATCH_FAILED',
-    detail: `tool server "${toolServer}" could not be given the call in time: it keeps failing or is too busy (attempts: ${attempts})`,
-  };
-}
+export const heldBack = (toolServer: string, attempts: number): Failure =>
+  dispatchFailed(
+    `tool server "${toolServer}" could not be given the call in time: it keeps failing or is too busy (attempts: ${attempts})`,
+  );
 
 export function unknownOutcome(toolServer: string, why: string): Failure {
   return {

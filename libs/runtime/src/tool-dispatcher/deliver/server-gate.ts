@@ -17,7 +17,7 @@ import {
 import { createBreaker, type Breaker, type Pass } from './breaker.ts';
 import { createBulkhead, type Bulkhead } from './bulkhead.ts';
 import type { CancelToken } from './cancel-token.ts';
-import type { BreakerSettings } from '../settings.ts';
+import type { DispatcherSettings } from '../settings.ts';
 
 export interface ServerGates {
   /** What ends the turn; null where the call has to wait for it, or where it is cancelled. */
@@ -43,7 +43,7 @@ export interface GateOptions {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly concurrentMax: number;
-  readonly breaker: BreakerSettings;
+  readonly breaker: DispatcherSettings['breaker'];
 }
 
 interface Gate {
@@ -59,11 +59,8 @@ export function createServerGates(options: GateOptions): ServerGates {
   function gateOf(name: string): Gate {
     const known = gates.get(name);
     if (known !== undefined) return known;
-    const gate = {
-      breaker: createBreaker(options, options.breaker),
-      bulkhead: createBulkhead(options.concurrentMax),
-      waiting: 0,
-    };
+    const breaker = createBreaker(options, options.breaker);
+    const gate = { breaker, bulkhead: createBulkhead(options.concurrentMax), waiting: 0 };
     gates.set(name, gate);
     return gate;
   }
@@ -123,8 +120,7 @@ export function createServerGates(options: GateOptions): ServerGates {
 }
 
 function holdingGate(name: string, breaker: BreakerState): readonly HoldingGate[] {
+  if (breaker === 'closed') return [];
   const space = name.indexOf(' ');
-  return breaker === 'closed'
-    ? []
-    : [{ tenant: storedTenantId(name.slice(0, space)), toolServer: name.slice(space + 1), breaker }];
+  return [{ tenant: storedTenantId(name.slice(0, space)), toolServer: name.slice(space + 1), breaker }];
 }

@@ -35,7 +35,6 @@ export interface Manifests {
   probe(server: ToolServer): Promise<Fetched>;
   /** The same after a 409: one fetch for all calls that were refused together. (M5) */
   fetchChanged(server: ToolServer): Promise<Fetched>;
-  /** The stored manifest with this hash, or null. */
   stored(tenant: TenantId, sha256: string): Promise<Manifest | null>;
   /** The last one that the server gave and that was good; null when there is none or it differs from the pin. */
   lastGood(server: ToolServer): Promise<Manifest | null>;
@@ -77,10 +76,9 @@ export function createManifests(deps: ManifestsDeps): Manifests {
     logger.info('toolset_learned', { tenant, toolServer: name, sha256: manifest.sha256 });
   }
 
-  const stored = async (tenant: TenantId, sha256: string): Promise<Manifest | null> =>
-    bySha256.get(`${tenant} ${sha256}`)?.manifest ?? readStored(tenant, sha256);
-
-  async function readStored(tenant: TenantId, sha256: string): Promise<Manifest | null> {
+  async function stored(tenant: TenantId, sha256: string): Promise<Manifest | null> {
+    const known = bySha256.get(`${tenant} ${sha256}`);
+    if (known !== undefined) return known.manifest;
     const row = await toolsets.get(tenant, sha256);
     if (row === null) return null;
     const read = judged.get(sha256) ?? (await judging(sha256, () => judge(row.manifest))); // its text is canonical
@@ -94,12 +92,8 @@ export function createManifests(deps: ManifestsDeps): Manifests {
 
   async function ask(server: ToolServer, isProbe = false): Promise<Fetched> {
     const url = toolServerUrl(server.baseUrl, 'discovery'); // (M1)
-    const answer = await transport.get({
-      server,
-      url,
-      timeoutMs: settings.discoveryTimeoutMs,
-      bytesMax: settings.manifestBytesMax,
-    });
+    const { discoveryTimeoutMs: timeoutMs, manifestBytesMax: bytesMax } = settings;
+    const answer = await transport.get({ server, url, timeoutMs, bytesMax });
     if (!answer.ok) return rejected(answer.code, answer.detail);
     if (answer.status < 200 || answer.status > 299)
       return rejected('TOOLSET_UNREACHABLE', `the discovery endpoint answered HTTP ${answer.status}`);
@@ -109,11 +103,8 @@ export function createManifests(deps: ManifestsDeps): Manifests {
     judged.set(textSha256, read);
     const { canonical, manifest } = read;
     if (server.pinnedSha256 !== null && server.pinnedSha256 !== manifest.sha256) {
-      const next = 'an operator approves it as the new pinned_sha256';
-      return rejected(
-        'TOOLSET_INVALID',
-        `the manifest does not match the pinned hash: it has ${manifest.sha256}; ${next}`,
-      ); // (M3)
+      const what = `the manifest does not match the pinned hash: it has ${manifest.sha256}`;
+      return rejected('TOOLSET_INVALID', `${what}; an operator approves it as the new pinned_sha256`); // (M3)
     }
     if (!isProbe) await remember(server, canonical, manifest);
     if (!isProbe) discovered?.(server);

@@ -11,27 +11,24 @@
 //       as migrated.
 import type { Place } from '@dormouse/collections';
 import type {
-  DispatchLedger,
-  SendOutcome,
-  Entropy,
   Clock,
+  Entropy,
+  Owed,
+  SendOutcome,
+  Stores,
+  TenantId,
   ThreadKey,
   ToolServer,
   ToolTransport,
-  WorkTopics,
-  TenantId,
 } from '@dormouse/ports';
 import { encodeMigrate, toolServerUrl } from '@dormouse/protocol';
 import { inputIds, type MigrateToolServers, type MigrationResult } from '@dormouse/thread';
 import type { Manifests } from './manifest.ts';
 import { atAddress, type Registrations } from '../registrations.ts';
 
-export type OwedMigration = WorkTopics['dispatches'] & { readonly effect: MigrateToolServers };
-
-export interface MigrationDeps {
+export interface MigrationDeps extends Pick<Stores, 'ledger'> {
   readonly registrations: Registrations;
   readonly manifests: Manifests;
-  readonly ledger: DispatchLedger;
   readonly transport: ToolTransport;
   readonly clock: Clock;
   readonly entropy: Entropy;
@@ -51,7 +48,10 @@ interface Move {
 }
 
 /** @throws Fault when a store fails. */
-export async function migrateToolServers(deps: MigrationDeps, owed: OwedMigration): Promise<MigrationResult> {
+export async function migrateToolServers(
+  deps: MigrationDeps,
+  owed: Owed<MigrateToolServers>,
+): Promise<MigrationResult> {
   const { tenant, effect } = owed;
   const { migrationId } = effect;
   const id = inputIds.migration(migrationId);
@@ -77,7 +77,7 @@ export async function migrateToolServers(deps: MigrationDeps, owed: OwedMigratio
 /** Servers that did not come back; the reasons are added to the problems. (M4) */
 async function askBack(
   deps: MigrationDeps,
-  owed: OwedMigration,
+  owed: Owed<MigrateToolServers>,
   migrated: readonly Move[],
   problems: string[],
 ): Promise<readonly Move[]> {
@@ -105,16 +105,15 @@ async function connect(
   const from = atAddress(registered, effect);
   const to = { ...registered, baseUrl: destination, endpointOverride: null };
   const before = await manifests.probe(from);
-  const needsMigration = before.ok ? before.manifest.toolset.needsMigration === true : false;
   if (!before.ok) return `does not answer at its present address: ${before.rejection.problems.join('; ')}`;
   const after = await manifests.probe(to);
   if (!after.ok) return `the destination is not usable: ${after.rejection.problems.join('; ')}`;
-  return { from, to, needsMigration };
+  return { from, to, needsMigration: before.manifest.toolset.needsMigration === true };
 }
 
 async function postMigrate(
   deps: MigrationDeps,
-  { tenant, thread, effect }: OwedMigration,
+  { tenant, thread, effect }: Owed<MigrateToolServers>,
   { from, to }: Move,
   subject: string,
 ): Promise<string | null> {

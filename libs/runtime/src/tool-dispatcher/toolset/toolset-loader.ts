@@ -10,7 +10,7 @@
 //   L5. A server that is paused is not asked: it gives its last good manifest, marked stale. Its calls wait.
 import { canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import type { ToolServer, WorkTopics, TenantId } from '@dormouse/ports';
+import type { Owed, TenantId, ToolServer } from '@dormouse/ports';
 import { injectedEventToolName, isBuiltInToolName, type Tool } from '@dormouse/protocol';
 import {
   inputIds,
@@ -23,8 +23,6 @@ import {
 import type { Manifest, Manifests } from './manifest.ts';
 import { atAddress, type Registrations } from '../registrations.ts';
 
-export type OwedLoad = WorkTopics['dispatches'] & { readonly effect: LoadToolsets };
-
 interface Offer {
   readonly server: ToolServer;
   readonly manifest: Manifest;
@@ -36,7 +34,7 @@ type Found = Offer | RejectedToolset;
 /** @throws Fault when a store fails. */
 export async function loadToolsets(
   deps: { readonly registrations: Registrations; readonly manifests: Manifests },
-  load: OwedLoad,
+  load: Owed<LoadToolsets>,
 ): Promise<ToolsetsResult> {
   const { tenant, effect } = load;
   const names = [...new Set(effect.toolServers)];
@@ -61,11 +59,8 @@ async function find(
   name: string,
   effect: LoadToolsets,
 ): Promise<Found> {
-  const unreachable = (problem: string): RejectedToolset => ({
-    toolServer: name,
-    code: 'TOOLSET_UNREACHABLE',
-    problems: [problem],
-  });
+  const unreachable = (problem: string) =>
+    ({ toolServer: name, code: 'TOOLSET_UNREACHABLE', problems: [problem] }) as const;
   const registered = await registrations.get(tenant, name);
   if (registered === null) return unreachable('the tool server is not registered');
   const server = atAddress(registered, effect);

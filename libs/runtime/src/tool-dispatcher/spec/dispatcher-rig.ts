@@ -1,4 +1,4 @@
-// A stage for specs of what goes out: one memory world, tool servers with scripted answers, and the resulting inputs.
+// A rig for specs of what goes out: one memory world, tool servers with scripted answers, and the resulting inputs.
 import { canonicalJson } from '@dormouse/json';
 import {
   createManualClock,
@@ -58,7 +58,7 @@ export interface Peer {
   manifest: object | string | FetchOutcome;
 }
 
-export interface Stage {
+export interface Rig {
   readonly clock: ManualClock;
   readonly world: MemoryWorld;
   readonly ports: MemoryPorts;
@@ -122,7 +122,7 @@ export function invoke(fields: Partial<InvokeTool> = {}): InvokeTool {
   };
 }
 
-export function createStage(): Stage {
+export function createRig(): Rig {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const ports = world.ports('dispatcher');
@@ -136,7 +136,7 @@ export function createStage(): Stage {
     keys: [{ id: 'k1', secret: Buffer.alloc(32, 7), since: 0, revoked: false }],
     publicBase: 'https://agents.example/hooks/',
   });
-  const stage: Stage = {
+  const rig: Rig = {
     clock,
     world,
     ports,
@@ -148,7 +148,7 @@ export function createStage(): Stage {
     publishFails: null,
     inputBus: {
       publish: async (_key, input) => {
-        if (stage.publishFails !== null) throw stage.publishFails;
+        if (rig.publishFails !== null) throw rig.publishFails;
         if (isThreadInput(input)) inputs.push(input);
       },
       consume: (consumer) => ports.inputs.consume(consumer),
@@ -170,7 +170,7 @@ export function createStage(): Stage {
         paused: false,
         ...fields,
       });
-      return join(stage, new URL(baseUrl).origin);
+      return join(rig, new URL(baseUrl).origin);
     },
     async store(manifest) {
       const sha256 = sha256Of(manifest);
@@ -195,11 +195,11 @@ export function createStage(): Stage {
       const service = createToolDispatcher({
         ...ports,
         ...other,
-        inputs: stage.inputBus,
+        inputs: rig.inputBus,
         callbackTokens: tokens,
         clock,
         entropy: createSeededEntropy(1, `life${(lives += 1)}`),
-        logger: stage.logger,
+        logger: rig.logger,
         tracing: { tracer, wallNow: () => clock.now(), turnMsMax: 1 },
         settings: settings ?? {},
       });
@@ -222,11 +222,11 @@ export function createStage(): Stage {
       return debt;
     },
   };
-  return stage;
+  return rig;
 }
 
 /** A tool server on the memory network. */
-export function join({ world, clock }: Pick<Stage, 'world' | 'clock'>, origin: string): Peer {
+export function join({ world, clock }: Pick<Rig, 'world' | 'clock'>, origin: string): Peer {
   const peer: Peer = { posts: [], at: [], gets: [], answers: [status(200)], manifest: weather };
   world.durable.network.set(origin, {
     post: async (request) => {

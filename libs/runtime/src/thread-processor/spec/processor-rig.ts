@@ -1,4 +1,4 @@
-// A stage for specs: one memory world, a model that plays lines, a recorded work bus, processors that come and go.
+// A rig for specs: one memory world, a model that plays lines, a recorded work bus, processors that come and go.
 import {
   createManualClock,
   createMemoryWorld,
@@ -49,7 +49,7 @@ export const idKey = hashKeyOf(secret);
 export type Play = (request: ModelRequest) => AsyncIterable<ModelPart>;
 export type Dispatch = WorkTopics['dispatches'];
 
-export interface StageOptions {
+export interface RigOptions {
   readonly topology?: Topology;
   readonly gate?: Gate;
   readonly play?: Play;
@@ -65,7 +65,7 @@ export interface Actor {
   readonly ports: MemoryPorts;
 }
 
-export interface Stage {
+export interface Rig {
   readonly clock: ManualClock;
   readonly world: MemoryWorld;
   readonly asked: ModelRequest[];
@@ -96,7 +96,7 @@ const toolset: LoadedToolset = {
   stale: false,
 };
 
-export function createStage(options: StageOptions = {}): Stage {
+export function createRig(options: RigOptions = {}): Rig {
   const clock = createManualClock();
   const world = createMemoryWorld({
     clock,
@@ -269,17 +269,17 @@ export const result = (toolCallId: string, words = 'sunny'): ThreadInput => ({
 
 /** Opens the thread on one processor, up to the point where it is idle. */
 export async function opened(
-  options: StageOptions = {},
+  options: RigOptions = {},
   node = 'p1',
   settings: Partial<ProcessorSettings> = {},
-): Promise<{ stage: Stage; actor: Actor }> {
-  const stage = createStage(options);
-  const actor = await stage.processor(node, { settings });
+): Promise<{ rig: Rig; actor: Actor }> {
+  const rig = createRig(options);
+  const actor = await rig.processor(node, { settings });
   await actor.ports.inputs.publish(key, opening(options.policies));
-  await stage.clock.advance(50);
-  await actor.ports.inputs.publish(key, toolsLoaded(stage.dispatched));
-  await stage.clock.advance(50);
-  return { stage, actor };
+  await rig.clock.advance(50);
+  await actor.ports.inputs.publish(key, toolsLoaded(rig.dispatched));
+  await rig.clock.advance(50);
+  return { rig, actor };
 }
 
 export const inTurn = (...plays: readonly Play[]): Play => {
@@ -287,8 +287,8 @@ export const inTurn = (...plays: readonly Play[]): Play => {
   return (request) => (plays[Math.min(turn++, plays.length - 1)] ?? says('ok'))(request);
 };
 
-export function invoked(stage: Stage): string {
-  const call = stage.dispatched.find((effect) => effect.do === 'InvokeTool');
+export function invoked(rig: Rig): string {
+  const call = rig.dispatched.find((effect) => effect.do === 'InvokeTool');
   if (call?.do !== 'InvokeTool') throw new Error('no tool was invoked');
   return call.toolCallId;
 }
