@@ -1,4 +1,4 @@
-// A stage for the ingress specs: a memory world with a log that specs write by hand, and an ingress over it.
+// A rig for the ingress specs: a memory world with a log that specs write by hand, and an ingress over it.
 import {
   createManualClock,
   createMemoryWorld,
@@ -12,7 +12,7 @@ import { createCallbackTokens } from '../../callback-gateway/callback-token.ts';
 import { sealCommit } from '../../log/envelope.ts';
 import { createIngress, type Ingress, type IngressPorts } from '../ingress.ts';
 
-export interface Stage {
+export interface IngressRig {
   readonly ports: MemoryPorts;
   readonly clock: ManualClock;
   readonly ingress: Ingress;
@@ -28,7 +28,7 @@ export interface Stage {
   ): Promise<Commit>;
 }
 
-export function stage(): Stage {
+export function ingressRig(): IngressRig {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const ports = world.ports('ingress');
