@@ -5,15 +5,13 @@
 //   C2. A credential goes to the origin that the tool server had when it was set: who moves the registration elsewhere
 //       does not get it.
 import {
-  type Clock,
   credentialOwner,
-  type Sealer,
   type ToolServers,
   type ToolTransport,
   type UserCredential,
-  type UserCredentials,
   type TenantId,
 } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { answered, type Answered, invalid, notFound } from '../ingress-gateway/refusal.ts';
 
 export type NewCredential =
@@ -47,12 +45,9 @@ export interface UserCredentialApi {
   remove(tenant: TenantId, userId: string, toolServer: string): Promise<Answered<null>>;
 }
 
-export interface UserCredentialPorts {
-  readonly userCredentials: UserCredentials;
+export interface UserCredentialPorts extends Pick<IngressParts, 'userCredentials' | 'sealer' | 'clock'> {
   readonly toolServers: Pick<ToolServers, 'get'>;
   readonly transport: Pick<ToolTransport, 'judge'>;
-  readonly sealer: Sealer;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 export function createUserCredentialApi(ports: UserCredentialPorts): UserCredentialApi {

@@ -6,19 +6,11 @@
 //   H2. A message of a page is taken once: its id and its thread make the input's id.
 //   H3. An answer is read from the commit on that decided its message: sent again, the same answer is given again.
 //   H4. Of several answers to choices none is sent while one of them would be refused.
-import type {
-  Agents,
-  Inbox,
-  InputBus,
-  Snapshots,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
-  TenantId,
-} from '@dormouse/ports';
+import type { ThreadKey, ThreadLog, TenantId } from '@dormouse/ports';
 import { isAtRest, type RecordedEvent, statusOf, type Thread, waitingOn } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { loadThread } from '../log/thread-reader.ts';
-import { inputIdOf, type MintRequestName, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
+import { inputIdOf, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
 import { apiJson } from '../ingress-gateway/read/api-json.ts';
 import { apiEvent, type ApiEvent } from '../ingress-gateway/read/events.ts';
 import { commitsAfter, lastEventBefore, placedEvents } from '../ingress-gateway/read/log-scan.ts';
@@ -97,14 +89,8 @@ export interface ChoiceReply {
 /** How long to wait for the decision on a request. */
 const decidedWithinMs = 5_000;
 
-export interface ChatPorts extends FollowPorts {
-  readonly agents: Agents;
-  readonly directory: ThreadDirectory;
-  readonly inbox: Inbox;
-  readonly snapshots: Snapshots;
-  readonly bus: InputBus;
-  readonly mintName: MintRequestName;
-}
+export type ChatPorts = FollowPorts &
+  Pick<IngressParts, 'agents' | 'directory' | 'inbox' | 'snapshots' | 'bus' | 'mintName'>;
 
 export interface ChatParts {
   readonly threads: ThreadApi;

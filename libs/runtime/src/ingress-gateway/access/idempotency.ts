@@ -11,7 +11,8 @@
 //       asked for a repetition. For any other the key is taken, as by another body.
 //   P7. One that was erased since is no 2xx any more: the request is refused like one for a thread that is not there.
 import { hash } from 'node:crypto';
-import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner, TenantId } from '@dormouse/ports';
+import type { KeptAnswer, SealOwner, TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { unsealed } from '../../secrets/unsealed.ts';
 import { answered, type Answered, refused } from '../refusal.ts';
 
@@ -40,11 +41,7 @@ export interface OnceAnswer {
 
 export type Once = (request: OnceRequest, run: () => Promise<KeptAnswer>) => Promise<Answered<OnceAnswer>>;
 
-export interface OncePorts {
-  readonly idempotencyKeys: IdempotencyKeys;
-  readonly clock: Clock;
-  readonly sealer: Sealer;
-}
+export type OncePorts = Pick<IngressParts, 'idempotencyKeys' | 'clock' | 'sealer'>;
 
 export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
   return async ({ tenant, route, key, body, limit = null, isSecret = false }, run) => {

@@ -7,7 +7,8 @@
 //   N3. Neither is stored: their SHA-256 is, beside those of the keys.
 //   N4. A key has at most `perKeyMax` sessions and as many codes; the oldest ends for one more, and expired ones are
 //       removed on the way.
-import type { ApiKey, ApiKeys, Clock, DerivedKey, Entropy, Scope, TenantId } from '@dormouse/ports';
+import type { ApiKey, DerivedKey, Scope, TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { type KeyApi, sha256 } from './api-keys.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 
@@ -53,11 +54,7 @@ export interface SessionApi {
   redeem(code: string): Promise<OpenedSession | null>;
 }
 
-export interface SessionPorts {
-  readonly apiKeys: ApiKeys;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type SessionPorts = Pick<IngressParts, 'apiKeys' | 'clock' | 'entropy'>;
 
 export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys: KeyApi): SessionApi {
   /** Stores a fresh secret as derived from a key, and returns it. */

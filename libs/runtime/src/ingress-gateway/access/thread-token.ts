@@ -9,16 +9,16 @@
 //   O4. A token that was revoked is refused by every process within a second. (revocations.ts)
 //   O5. Tokens of earlier releases have no id; they cannot be revoked, and end within a day.
 //   O6. A token ends at the latest with the key that has signed it. (token-keys.ts K1)
-import type { Clock, Entropy, ThreadKey, TenantId } from '@dormouse/ports';
+import type { ThreadKey, TenantId } from '@dormouse/ports';
 import { JOSEError } from 'jose/errors';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
+import type { IngressParts } from '../ingress-ports.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 import type { Ending, Revocations } from './revocations.ts';
 import type { ThreadFamilies } from './thread-families.ts';
-import { createTokenKeys, isCanonical, type SigningKeys } from './token-keys.ts';
+import { createTokenKeys, isCanonical } from './token-keys.ts';
 
 export type ThreadAbility = 'read' | 'message' | 'answer';
 export type TokenScope = 'thread' | 'family';
@@ -71,13 +71,9 @@ interface Claims {
   readonly family?: string;
 }
 
-export interface ThreadTokenPorts {
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly signingKey: SigningKeys;
+export interface ThreadTokenPorts extends Pick<IngressParts, 'clock' | 'entropy' | 'signingKey' | 'threads'> {
   readonly families: ThreadFamilies;
   readonly revocations: Revocations;
-  readonly threads: ThreadLookup;
 }
 
 export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {

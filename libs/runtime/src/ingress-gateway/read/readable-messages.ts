@@ -1,10 +1,10 @@
 // The conversation as people read it: messages with their authors, and tool results. Derived from events, never stored.
-import type { PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { PageRequest, ThreadKey, ThreadLog } from '@dormouse/ports';
 import { type DisplaySegment, type Outcome, plainText, type RecordedEvent } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
 import { lastEventBefore, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 import type { ListOrder, ListPage } from './thread-page.ts';
 
 export interface ReadableMessage {
@@ -32,11 +32,7 @@ export interface ReadableApi {
   ): Promise<Answered<ListPage<ReadableMessage>>>;
 }
 
-export interface ReadablePorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly threads: ThreadLookup;
-}
+export type ReadablePorts = Pick<IngressParts, 'log' | 'snapshots' | 'threads'>;
 
 export function createReadableApi(ports: ReadablePorts): ReadableApi {
   const { log, threads } = ports;

@@ -1,21 +1,11 @@
 // What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row
 // and the store of views.
-import type {
-  Inbox,
-  InputBus,
-  PageRequest,
-  Snapshots,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
-  View,
-  Views,
-} from '@dormouse/ports';
+import type { PageRequest, ThreadKey, View } from '@dormouse/ports';
 import type { Schedule, Thread } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { loadThread } from '../../log/thread-reader.ts';
-import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 import { questionsOfRows } from './questions-below.ts';
 import type { ListPage } from './thread-page.ts';
 import { cutPage } from './whole-list.ts';
@@ -37,16 +27,10 @@ export interface ThreadPartsApi {
   schedule(key: ThreadKey, schedule: Schedule, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
 }
 
-export interface ThreadPartsPorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly directory: ThreadDirectory;
-  readonly inbox: Inbox;
-  readonly views: Views;
-  readonly bus: InputBus;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-}
+export type ThreadPartsPorts = Pick<
+  IngressParts,
+  'log' | 'snapshots' | 'directory' | 'inbox' | 'views' | 'bus' | 'threads' | 'mintName'
+>;
 
 export function createThreadPartsApi(ports: ThreadPartsPorts): ThreadPartsApi {
   const { threads, directory, bus, mintName } = ports;

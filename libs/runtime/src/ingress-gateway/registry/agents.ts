@@ -6,21 +6,9 @@
 //   G3. An agent holds its tool servers by name: given once by name and once by id, one is still one.
 import { type Problem, canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import type {
-  Agent,
-  Agents,
-  Clock,
-  Entropy,
-  Page,
-  PageRequest,
-  Schedules,
-  Secrets,
-  Sources,
-  ThreadDirectory,
-  ToolServers,
-  TenantId,
-} from '@dormouse/ports';
+import type { Agent, Page, PageRequest, TenantId } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
   answered,
@@ -58,16 +46,10 @@ export interface AgentApi {
   paused(tenant: TenantId): Promise<readonly string[]>;
 }
 
-export interface AgentPorts {
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly secrets: Secrets;
-  readonly directory: ThreadDirectory;
-  readonly sources: Pick<Sources, 'list'>;
-  readonly schedules: Pick<Schedules, 'list'>;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type AgentPorts = Pick<
+  IngressParts,
+  'agents' | 'toolServers' | 'secrets' | 'directory' | 'sources' | 'schedules' | 'clock' | 'entropy'
+>;
 
 /** Clients that make the next version at once alternate; more rounds than this mean that something else is wrong. */
 const insertAttemptsMax = 10;

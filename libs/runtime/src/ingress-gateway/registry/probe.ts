@@ -8,7 +8,8 @@
 import { type Steps, canonicalizing, checkingJson, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
 import { encodeCancelToolCall, manifestBytesMax, parsingToolset, toolServerUrl } from '@dormouse/protocol';
-import type { Clock, ToolServer, ToolTransport } from '@dormouse/ports';
+import type { ToolServer } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { inTurnsIf } from '../../in-turns.ts';
 
 const probeTimeoutMs = 5_000;
@@ -32,10 +33,7 @@ export interface ProbeReport {
 /** Without `credential` only the manifest is looked at. */
 export type Probe = (server: ToolServer, checks?: { readonly credential: boolean }) => Promise<ProbeReport>;
 
-interface Ports {
-  readonly transport: ToolTransport;
-  readonly clock: Clock;
-}
+type Ports = Pick<IngressParts, 'transport' | 'clock'>;
 
 export function createProbe(ports: Ports): Probe {
   return async (server, { credential: checksCredential } = { credential: true }) => {

@@ -5,19 +5,8 @@
 //   S3. A secret that names no origin goes to the standard address of the provider that it is named like; another one
 //       goes nowhere: signatures of deliveries are checked with it.
 //   S2. A secret that a tool server, a source or an agent's latest version uses is not deleted.
-import {
-  type Agents,
-  type Clock,
-  type Page,
-  type PageRequest,
-  type SealedSecret,
-  type Sealer,
-  secretNamesOf,
-  type Secrets,
-  type Sources,
-  type ToolServers,
-  type TenantId,
-} from '@dormouse/ports';
+import { type Page, type PageRequest, type SealedSecret, secretNamesOf, type TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { answered, type Answered, notFound, refused } from '../refusal.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
@@ -29,16 +18,10 @@ export interface SecretApi {
   remove(tenant: TenantId, name: string): Promise<Answered<null>>;
 }
 
-export interface SecretPorts {
-  readonly secrets: Secrets;
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly sources: Pick<Sources, 'list'>;
-  readonly clock: Clock;
-  readonly sealer: Sealer;
-  /** By the name of the secret. Default: none. */
-  readonly secretOrigins?: Readonly<Record<string, string>>;
-}
+export type SecretPorts = Pick<
+  IngressParts,
+  'secrets' | 'agents' | 'toolServers' | 'sources' | 'clock' | 'sealer' | 'secretOrigins'
+>;
 
 const pageLimit = 200;
 

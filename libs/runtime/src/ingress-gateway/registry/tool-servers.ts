@@ -12,21 +12,9 @@
 //       not exist or may not be sent to the origin of the base URL. A new server that does not answer now, or whose
 //       manifest is not good now, is registered; the warnings say so.
 import { type Problem, canonicalJson } from '@dormouse/json';
-import type {
-  Clock,
-  Entropy,
-  Page,
-  PageRequest,
-  Secrets,
-  ThreadDirectory,
-  ToolActivity,
-  ToolServer,
-  ToolServers,
-  ToolTransport,
-  TenantId,
-} from '@dormouse/ports';
+import type { Page, PageRequest, ToolServer, TenantId } from '@dormouse/ports';
 import { Fault, secretNamesOf } from '@dormouse/ports';
-import type { TenantLimits } from '../../tenants/tenant-limits.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
@@ -70,16 +58,10 @@ export interface ToolServerApi {
   health(server: ToolServer): Promise<ToolHealth>;
 }
 
-export interface ToolServerPorts {
-  readonly toolServers: ToolServers;
-  readonly toolActivity: ToolActivity;
-  readonly directory: Pick<ThreadDirectory, 'oldestCall'>;
-  readonly secrets: Secrets;
-  readonly transport: Pick<ToolTransport, 'judge'>;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly limits: Pick<TenantLimits, 'exceeds'>;
-}
+export type ToolServerPorts = Pick<
+  IngressParts,
+  'toolServers' | 'toolActivity' | 'directory' | 'secrets' | 'transport' | 'clock' | 'entropy' | 'limits'
+>;
 
 export function createToolServerApi(ports: ToolServerPorts, probe: Probe): ToolServerApi {
   const { toolServers, toolActivity, directory, clock, entropy } = ports;

@@ -7,20 +7,10 @@
 //   R2. It is over within `trialMs`, whatever the tool server does; what comes later is answered 410 and dropped.
 //   R3. The first answer counts. It is sealed until it is read, and at most `trialAnswerBytesMax` long.
 //   R4. A tenant has at most `trialsMax` in one process at the same time.
-import type {
-  Clock,
-  Entropy,
-  IdempotencyKeys,
-  Sealer,
-  SealOwner,
-  ToolServer,
-  ToolTransport,
-  TenantId,
-} from '@dormouse/ports';
+import type { IdempotencyKeys, Sealer, SealOwner, ToolServer, TenantId } from '@dormouse/ports';
 import { encodeInvocation, parsingToolset, type Tool, type Toolset } from '@dormouse/protocol';
-import type { CallbackTokens } from '../../callback-gateway/callback-token.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { inTurns } from '../../in-turns.ts';
-import type { ValidateArguments } from '../../thread-processor/completion/call-arguments.ts';
 import { timeSortedName } from '../access/client-id.ts';
 import { answered, type Answered, invalid, refused } from '../refusal.ts';
 import type { Probe } from './probe.ts';
@@ -47,16 +37,10 @@ export interface TrialReport extends TrialAnswer {
 
 export type TryTool = (server: ToolServer, request: TrialRequest) => Promise<Answered<TrialReport>>;
 
-export interface TrialPorts {
-  readonly transport: ToolTransport;
-  readonly idempotencyKeys: IdempotencyKeys;
-  readonly callbackTokens: CallbackTokens;
-  /** Null where arguments are left to the tool server. */
-  readonly validateArguments: ValidateArguments | null;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type TrialPorts = Pick<
+  IngressParts,
+  'transport' | 'idempotencyKeys' | 'callbackTokens' | 'validateArguments' | 'sealer' | 'clock' | 'entropy'
+>;
 
 const trialMs = 29_000;
 const ackMsMax = 10_000;

@@ -10,7 +10,8 @@ import { tenantId, type Commit, type ThreadKey } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { createCallbackTokens } from '../../callback-gateway/callback-token.ts';
 import { sealCommit } from '../../log/envelope.ts';
-import { createIngress, type Ingress, type IngressPorts } from '../ingress.ts';
+import { createIngress, type Ingress } from '../ingress.ts';
+import type { IngressPorts } from '../ingress-ports.ts';
 
 export interface IngressRig {
   readonly ports: MemoryPorts;

@@ -5,17 +5,8 @@
 //   F2. The feed is a hint: after a commit that does not join the last one the log is read, and without any hint the
 //       log is read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream gives `lagged` and ends.
-import {
-  type Clock,
-  type Commit,
-  type Delta,
-  type Hint,
-  type LiveFeed,
-  type Retrying,
-  type ThreadKey,
-  type ThreadLog,
-  type View,
-} from '@dormouse/ports';
+import type { Clock, Commit, Delta, Hint, Retrying, ThreadKey, View } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { commitsAfter } from '../read/log-scan.ts';
 
 export type Followed =
@@ -29,11 +20,7 @@ export type Followed =
   | { readonly what: 'caught_up'; readonly soFar: readonly Delta[]; readonly retrying: Retrying | null }
   | { readonly what: 'lagged' };
 
-export interface FollowPorts {
-  readonly log: ThreadLog;
-  readonly feed: LiveFeed;
-  readonly clock: Clock;
-}
+export type FollowPorts = Pick<IngressParts, 'log' | 'feed' | 'clock'>;
 
 const waitingHintsMax = 5_000;
 const pollMs = 15_000;

@@ -10,21 +10,7 @@
 //   S7. Open questions of the threads below are shown too, with the thread that asks, as soon as the inbox has them.
 //   S8. Text of a completion is not shown after its end.
 //   S4. A closed thread gives what is newer, then `end`.
-import type {
-  Commit,
-  Delta,
-  Inbox,
-  Login,
-  Logins,
-  Question,
-  Retrying,
-  Sealer,
-  Snapshots,
-  ThreadKey,
-  View,
-  Views,
-  TenantId,
-} from '@dormouse/ports';
+import type { Commit, Delta, Login, Question, Retrying, ThreadKey, View, TenantId } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
 import {
   evolve,
@@ -36,6 +22,7 @@ import {
   type WaitingOn,
   waitingOn,
 } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { unsealed } from '../../secrets/unsealed.ts';
 import { type ChoiceView, choiceViews, openChoices } from '../read/choice-view.ts';
@@ -46,7 +33,6 @@ import { placedEvents } from '../read/log-scan.ts';
 import { familyOf, questionsBelow, statusWith, waitingWith } from '../read/questions-below.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
 import { slotWait } from '../read/slot-wait.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 
 export type Frame =
   | { readonly frame: 'event'; readonly event: ApiEvent }
@@ -96,14 +82,8 @@ export interface FollowApi {
   ): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
 }
 
-export interface FollowDeskPorts extends FollowPorts {
-  readonly snapshots: Snapshots;
-  readonly threads: ThreadLookup;
-  readonly logins: Logins;
-  readonly sealer: Sealer;
-  readonly views: Views;
-  readonly inbox: Inbox;
-}
+export type FollowDeskPorts = FollowPorts &
+  Pick<IngressParts, 'snapshots' | 'threads' | 'logins' | 'sealer' | 'views' | 'inbox'>;
 
 export function createFollowApi(ports: FollowDeskPorts): FollowApi {
   return {

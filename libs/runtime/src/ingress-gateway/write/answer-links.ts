@@ -7,13 +7,14 @@
 //   A3. A link is bound to the arguments that it was made for: a call that has others meanwhile is not answered.
 //   A4. A link whose tenant may not go on is neither shown nor answered, and works again when the tenant is resumed.
 //   A5. An answer is in the audit with the link as its actor. (choices H5)
-import type { Snapshots, ThreadKey, ThreadLog, TenantId } from '@dormouse/ports';
+import type { ThreadKey, TenantId } from '@dormouse/ports';
 import { type Call, callOf, type Choice, own } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { Requester } from '../../audit/audit-entry.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import type { AnswerLink, AnswerLinks, LinkAnswer } from '../access/answer-link.ts';
-import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type ChoiceView, openChoices, shownHash } from '../read/choice-view.ts';
 import { answered, type Answered, invalid, type Refusal } from '../refusal.ts';
 import type { ChoiceApi } from './choices.ts';
@@ -67,12 +68,9 @@ export interface AnswerLinkApi {
   answer(token: string, given: LinkGiven): Promise<Answered<LinkState<AnswerLink>>>;
 }
 
-export interface AnswerLinkPorts {
+export interface AnswerLinkPorts extends Pick<IngressParts, 'log' | 'snapshots' | 'mintName'> {
   readonly links: AnswerLinks;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
   readonly records: Pick<TenantRecords, 'isActive'>;
-  readonly mintName: MintRequestName;
   readonly inbox: Pick<InboxApi, 'threadOf'>;
   readonly choices: Pick<ChoiceApi, 'answer' | 'judge'>;
 }

@@ -9,15 +9,7 @@
 //       that comes between makes it one about other arguments, which is refused.
 //   H5. A decision about a call is in the audit before it is sent to the thread: none takes effect that the audit does
 //       not have. One that the thread then refuses is there, too.
-import {
-  type Commit,
-  Fault,
-  type InputBus,
-  type PageRequest,
-  type Snapshots,
-  type ThreadKey,
-  type ThreadLog,
-} from '@dormouse/ports';
+import { type Commit, Fault, type PageRequest, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import {
   type Answer,
   answerMismatch,
@@ -29,17 +21,17 @@ import {
   type Thread,
 } from '@dormouse/thread';
 import { hash } from 'node:crypto';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { Requester } from '../../audit/audit-entry.ts';
 import type { Auditor } from '../../audit/auditor.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { type ChoiceView, choiceViews, openChoices, shownHash } from '../read/choice-view.ts';
 import { decidedCommit } from '../watch/decided-commit.ts';
 import type { FollowPorts } from '../watch/follow-commits.ts';
-import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { lastEventBefore, placedEvents } from '../read/log-scan.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import { type EditPorts, editProblem } from './edited-arguments.ts';
-import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
@@ -94,13 +86,9 @@ export interface JudgedAnswer {
   readonly shown?: string;
 }
 
-export interface ChoicePorts extends FollowPorts, EditPorts {
-  readonly snapshots: Snapshots;
-  readonly bus: InputBus;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-  readonly audit: Auditor;
-}
+export type ChoicePorts = FollowPorts &
+  EditPorts &
+  Pick<IngressParts, 'snapshots' | 'bus' | 'threads' | 'mintName' | 'audit'>;
 
 /** How long a client waits for the decision whether its answer was first. */
 const decidedWithinMs = 5_000;

@@ -5,17 +5,9 @@
 //   N2. The URL of a login is never here.
 //   N3. A row is written a moment after the commit that asks: an answer to a question that a stream has just shown
 //       waits for its row for `rowWithinMs`.
-import type {
-  Clock,
-  Inbox,
-  PageRequest,
-  Question,
-  QuestionFilter,
-  ThreadKey,
-  ThreadLog,
-  TenantId,
-} from '@dormouse/ports';
+import type { PageRequest, Question, QuestionFilter, ThreadKey, ThreadLog, TenantId } from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { RequestOrigin } from '../access/client-id.ts';
 import { type ChoiceView, choiceViews } from '../read/choice-view.ts';
 import { placedEvents } from '../read/log-scan.ts';
@@ -54,11 +46,7 @@ export interface InboxApi {
   ): Promise<Answered<{ readonly id: string }>>;
 }
 
-export interface InboxPorts {
-  readonly inbox: Inbox;
-  readonly log: ThreadLog;
-  readonly clock: Clock;
-}
+export type InboxPorts = Pick<IngressParts, 'inbox' | 'log' | 'clock'>;
 
 const rowWithinMs = 2_000;
 const lookAgainMs = 50;

@@ -14,36 +14,24 @@ import { canonicalJson } from '@dormouse/json';
 import type {
   Agent,
   Agents,
-  Blobs,
-  Clock,
-  DispatchLedger,
-  Inbox,
-  InputBus,
-  LiveFeed,
   PageRequest,
-  ParkedThreads,
-  Snapshots,
   ThreadDirectory,
   ThreadFilter,
   ThreadKey,
-  ThreadLog,
-  ThreadRemover,
   ThreadRow,
-  ToolServers,
   TenantId,
 } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { openCommit } from '../../log/envelope.ts';
 import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
-import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import { unknownName } from '../registry/known-names.ts';
 import { createCallTimes } from '../read/call-times.ts';
 import { slotWait } from '../read/slot-wait.ts';
-import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { isGone } from '../../retention/gone-thread.ts';
-import type { ThreadLookup } from './thread-lookup.ts';
 import type { ListPage } from '../read/thread-page.ts';
 import {
   type LiveCompletion,
@@ -95,24 +83,25 @@ export interface ForkRequest {
   readonly askAgain: boolean;
 }
 
-export interface ThreadPorts {
-  readonly agents: Agents;
-  readonly directory: ThreadDirectory;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly blobs: Blobs;
-  readonly bus: InputBus;
-  readonly feed: LiveFeed;
-  readonly ledger: DispatchLedger;
-  readonly parked: ParkedThreads;
-  readonly inbox: Inbox;
-  readonly remover: ThreadRemover;
-  readonly toolServers: Pick<ToolServers, 'get'>;
-  readonly clock: Clock;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-  readonly limits: Pick<TenantLimits, 'mayAsk' | 'mayStore' | 'mayEnter' | 'openThread'>;
-}
+export type ThreadPorts = Pick<
+  IngressParts,
+  | 'agents'
+  | 'directory'
+  | 'log'
+  | 'snapshots'
+  | 'blobs'
+  | 'bus'
+  | 'feed'
+  | 'ledger'
+  | 'parked'
+  | 'inbox'
+  | 'remover'
+  | 'toolServers'
+  | 'clock'
+  | 'threads'
+  | 'mintName'
+  | 'limits'
+>;
 
 export function createThreadApi(ports: ThreadPorts): ThreadApi {
   const { agents, directory } = ports;

@@ -6,12 +6,12 @@
 //   U2. A cursor is the position before the event that begins the next turn. (thread-page Q1)
 //   U3. A turn is the same, whether it is listed or asked for by its id.
 //   U4. The list is of the thread's own log; what a fork or a child inherits is listed by the thread that it is from.
-import type { CallbackCounts, DispatchLedger, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { ThreadKey, ThreadLog } from '@dormouse/ports';
 import { inputIds, type Thread } from '@dormouse/thread';
+import type { IngressParts } from '../../ingress-ports.ts';
 import { loadThread } from '../../../log/thread-reader.ts';
 import { inputIdOf } from '../../access/client-id.ts';
 import { answered, type Answered, notFound } from '../../refusal.ts';
-import type { ThreadLookup } from '../../write/thread-lookup.ts';
 import { commitsAfter, lastEventBefore, placedEvents } from '../log-scan.ts';
 import type { ListPage } from '../thread-page.ts';
 import { callsOf, withAttempts } from './attempt-steps.ts';
@@ -32,13 +32,7 @@ export interface TurnApi {
   list(key: ThreadKey, page: TurnPage): Promise<Answered<ListPage<Turn>>>;
 }
 
-export interface TurnPorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly ledger: DispatchLedger;
-  readonly callbackCounts: CallbackCounts;
-  readonly threads: ThreadLookup;
-}
+export type TurnPorts = Pick<IngressParts, 'log' | 'snapshots' | 'ledger' | 'callbackCounts' | 'threads'>;
 
 /** A page with so many steps ends before its limit of turns. */
 const stepsPerPageMax = 5_000;
