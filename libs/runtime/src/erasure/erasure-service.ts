@@ -10,18 +10,19 @@
 //   R3. A thread that waits for an operator (parked) is erased as it is: it cannot take the event.
 //   R4. Several processes may work on one erasure: every step is the same for all, and one certificate is stored.
 //   R5. One that fails is begun again, and holds up no other.
-import {
-  type Clock,
-  type ErasureRecord,
-  Fault,
-  type Logger,
-  type Sealer,
-  type Stores,
-  type ThreadRow,
-  type TenantId,
-  type UserCredential,
+import type {
+  Clock,
+  ErasureRecord,
+  Logger,
+  Sealer,
+  Stores,
+  ThreadRow,
+  TenantId,
+  UserCredential,
 } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
+import { everyItemAfter } from '../every-item.ts';
+import { faultCode } from '../fault-code.ts';
 import type { AuditSigner } from '../audit/audit-api.ts';
 import { inputIdOf, nameOfText, publicId } from '../ingress-gateway/access/client-id.ts';
 import type { FamilyKeyring } from '../sealed/family-keyring.ts';
@@ -132,12 +133,9 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
   /** Users with credentials that the name fits: a restore has brought them back, and their ids are not known. */
   async function usersNamed(tenant: TenantId, name: string): Promise<ReadonlySet<string>> {
     const users = new Set<string>();
-    for (let after: UserCredential | null = null; ;) {
-      const page: readonly UserCredential[] = await userCredentials.page(tenant, after, atOnce);
-      for (const { userId } of page) if (userNames.of(tenant, userId).includes(name)) users.add(userId);
-      after = page.at(-1) ?? null;
-      if (after === null || page.length < atOnce) return users;
-    }
+    const all = everyItemAfter<UserCredential>(atOnce, (after) => userCredentials.page(tenant, after, atOnce));
+    for await (const { userId } of all) if (userNames.of(tenant, userId).includes(name)) users.add(userId);
+    return users;
   }
 
   async function work(given: ErasureRecord): Promise<void> {
@@ -172,12 +170,11 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
   }
 
   function report(error: unknown, { tenant, id }: Pick<ErasureRecord, 'tenant' | 'id'>): void {
-    const code = error instanceof Fault ? error.code : String(error);
-    logger.warn('erasure_failing', { code, tenant, erasure: id });
+    logger.warn('erasure_failing', { code: faultCode(error), tenant, erasure: id });
   }
 
   function unread(error: unknown): readonly ErasureRecord[] {
-    logger.warn('erasure_failing', { code: error instanceof Fault ? error.code : String(error) });
+    logger.warn('erasure_failing', { code: faultCode(error) });
     return [];
   }
 

@@ -16,6 +16,7 @@ import { createBoundedMap } from '@dormouse/collections';
 import type {
   Clock,
   InputBus,
+  RestingThread,
   RestingThreads,
   Snapshots,
   ThreadDirectory,
@@ -24,6 +25,7 @@ import type {
   TenantId,
 } from '@dormouse/ports';
 import { inputIds, restsSince, statusOf } from '@dormouse/thread';
+import { everyItemAfter } from '../every-item.ts';
 import { loadThread } from '../log/thread-reader.ts';
 import { familyStep, type FamilyThread } from './family-step.ts';
 
@@ -60,14 +62,12 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
 
   async function threadsOf(tenant: TenantId, family: string, before: number): Promise<readonly FamilyThread[]> {
     const threads: FamilyThread[] = [];
-    for (let after: string | null = null; ;) {
-      const page = await restingThreads.family(tenant, family, after, threadsPerPage);
-      for (const row of page)
-        threads.push({ ...row, restingSince: await restingSince({ tenant, thread: row.thread }, row, before) });
-      const last = page.at(-1);
-      if (last === undefined || page.length < threadsPerPage) return threads;
-      after = last.thread;
-    }
+    const rows = everyItemAfter<RestingThread>(threadsPerPage, (after) =>
+      restingThreads.family(tenant, family, after?.thread ?? null, threadsPerPage),
+    );
+    for await (const row of rows)
+      threads.push({ ...row, restingSince: await restingSince({ tenant, thread: row.thread }, row, before) });
+    return threads;
   }
 
   /** (V2) */

@@ -12,7 +12,6 @@
 import {
   type AuditLog,
   type Clock,
-  Fault,
   type IdempotencyKeys,
   type Logger,
   type Metrics,
@@ -25,6 +24,8 @@ import {
   noTenant,
 } from '@dormouse/ports';
 import { createBoundedMap } from '@dormouse/collections';
+import { everyItem } from '../every-item.ts';
+import { faultCode } from '../fault-code.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import { beginningOf } from '../ingress-gateway/read/thread-beginning.ts';
 import { createRepeatedService } from '../repeated-service.ts';
@@ -75,14 +76,9 @@ export function createRetention(deps: RetentionDeps): Service {
   async function pass(): Promise<void> {
     const isAuditTime = isDue(auditsAt, clock.now());
     if (isAuditTime) auditsAt = clock.now();
-    for (let cursor: string | null = null; ;) {
-      const page = await tenants.list({ limit: tenantsPerPage, cursor });
-      for (const tenant of page.data) {
-        if (stopped.signal.aborted) return;
-        await keepOnly(tenant, isAuditTime).catch((error: unknown) => failing(tenant.id, error));
-      }
-      cursor = page.nextCursor;
-      if (cursor === null) return;
+    for await (const tenant of everyItem(tenantsPerPage, (page) => tenants.list(page))) {
+      if (stopped.signal.aborted) return;
+      await keepOnly(tenant, isAuditTime).catch((error: unknown) => failing(tenant.id, error));
     }
   }
 
@@ -146,7 +142,7 @@ export function createRetention(deps: RetentionDeps): Service {
   }
 
   function failing(tenant: TenantId, error: unknown): void {
-    logger.warn('retention_failing', { tenant, code: error instanceof Fault ? error.code : String(error) }); // (R2)
+    logger.warn('retention_failing', { tenant, code: faultCode(error) }); // (R2)
   }
 
   /** (R2) */

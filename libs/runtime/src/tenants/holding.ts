@@ -19,7 +19,6 @@
 import {
   type Agents,
   type Clock,
-  Fault,
   type HeldGroup,
   type HeldThread,
   type HeldThreads,
@@ -31,6 +30,9 @@ import {
   type ThreadKey,
   type ToolServers,
 } from '@dormouse/ports';
+import { everyItemAfter } from '../every-item.ts';
+import { createRepeatedService } from '../repeated-service.ts';
+import { faultCode } from '../fault-code.ts';
 import type { PausedAgents } from './paused-agents.ts';
 import type { TenantLimits } from './tenant-limits.ts';
 import type { TenantRecords } from './tenant-records.ts';
@@ -104,7 +106,6 @@ export function createHeldWakes(deps: {
   const stopped = new AbortController();
   /** When the wake of a mark was sent from here. */
   const sent = new Map<string, number>();
-  let running: Promise<void> = Promise.resolve();
   let failing = false;
 
   /** Whether a wake was sent. */
@@ -124,14 +125,12 @@ export function createHeldWakes(deps: {
 
   async function wakeAll(group: HeldGroup): Promise<void> {
     let woken = 0;
-    for (let after: string | null = null; !stopped.signal.aborted;) {
-      const held: readonly HeldThread[] = await heldThreads.list(group, after, threadsAtOnce);
-      for (const each of held) {
-        if (woken >= wakesPerLookMax || !limits.mayEnter(group.tenant).ok) return; // (H6)
-        if (wake(each)) woken += 1;
-      }
-      after = held.at(-1)?.thread ?? null;
-      if (held.length < threadsAtOnce) return;
+    const all = everyItemAfter<HeldThread>(threadsAtOnce, (after) =>
+      heldThreads.list(group, after?.thread ?? null, threadsAtOnce),
+    );
+    for await (const held of all) {
+      if (stopped.signal.aborted || woken >= wakesPerLookMax || !limits.mayEnter(group.tenant).ok) return; // (H6)
+      if (wake(held)) woken += 1;
     }
   }
 
@@ -151,22 +150,14 @@ export function createHeldWakes(deps: {
   }
 
   function report(error: unknown): void {
-    const code = error instanceof Fault ? error.code : String(error);
-    if (!failing && !stopped.signal.aborted) logger.warn('held_threads_failing', { code });
+    if (!failing && !stopped.signal.aborted) logger.warn('held_threads_failing', { code: faultCode(error) });
     failing = true;
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await look().catch(report);
-      await clock.sleep(lookEveryMs, stopped.signal);
-    }
-  }
-
+  const looking = createRepeatedService({ clock, stopped, everyMs: lookEveryMs }, () => look().catch(report));
   return {
-    start: () => {
-      running = run();
-    },
+    start: () => void looking.start(),
+    stop: () => looking.stop(),
     followed: (delivery) => {
       if (delivery.what !== 'input' || delivery.input.kind !== 'ReplayWake') return delivery;
       const { tenant, thread, input, trace } = delivery;
@@ -182,10 +173,6 @@ export function createHeldWakes(deps: {
           heldThreads.remove({ tenant, thread, mark }).catch(report); // (H2) it stays, and is sent again
         },
       };
-    },
-    stop: async () => {
-      stopped.abort();
-      await running;
     },
   };
 }

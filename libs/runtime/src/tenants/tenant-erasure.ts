@@ -9,13 +9,13 @@
 //   R3. The tombstone keeps the id and nothing else of the tenant.
 import {
   type Clock,
-  Fault,
   type Logger,
   newTenant,
   type TenantEraser,
   type TenantRecord,
   type Tenants,
 } from '@dormouse/ports';
+import { faultCode } from '../fault-code.ts';
 import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 
@@ -49,7 +49,7 @@ export function createTenantErasure({ tenants, eraser, clock, logger, lateWriter
     try {
       for (const tenant of await tenants.deleting()) if (!stopped.signal.aborted) await erase(tenant);
     } catch (error) {
-      logger.warn('tenant_erasure_failing', { code: error instanceof Fault ? error.code : String(error) }); // (R2)
+      logger.warn('tenant_erasure_failing', { code: faultCode(error) }); // (R2)
     }
   }
 

@@ -15,10 +15,9 @@
 //       for people, and no key is found by it.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
-import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope, TenantId } from '@dormouse/ports';
+import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope, TenantId, Page } from '@dormouse/ports';
 import { publicId, timeSortedName } from './client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
 const rememberedMs = 400;
@@ -82,7 +81,7 @@ export interface KeyApi {
   create(tenant: TenantId, wanted: NewApiKey, by: Granting): Promise<Answered<MadeKey>>;
   /** A successor of the key, which itself ends `overlapMs` from now. (A6) */
   reroll(tenant: TenantId, id: string, overlapMs: number, by: Granting): Promise<Answered<MadeKey>>;
-  list(tenant: TenantId, page: PageRequest): Promise<ListPage<ShownKey>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ShownKey>>;
   /** The key stops working here at once, and everywhere within a second. */
   revoke(tenant: TenantId, id: string): Promise<Answered<null>>;
   /** What was derived from a key is over, as if it never was; false when another call was faster. */

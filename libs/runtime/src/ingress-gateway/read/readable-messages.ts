@@ -1,11 +1,10 @@
 // The conversation as people read it: messages with their authors, and tool results. Derived from events, never stored.
-import type { PageRequest, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { ThreadKey, ThreadLog, Page } from '@dormouse/ports';
 import { type DisplaySegment, type Outcome, plainText, type RecordedEvent } from '@dormouse/thread';
 import type { IngressParts } from '../ingress-ports.ts';
-import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
+import { type Generation, type LineagePage, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
 import { lastEventBefore, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ListOrder, ListPage } from './thread-page.ts';
 
 export interface ReadableMessage {
   readonly position: number;
@@ -26,10 +25,7 @@ export interface ReadableMessage {
 
 export interface ReadableApi {
   /** A fork's conversation begins with the one that it was forked from. */
-  list(
-    key: ThreadKey,
-    page: PageRequest & { readonly order?: ListOrder },
-  ): Promise<Answered<ListPage<ReadableMessage>>>;
+  list(key: ThreadKey, page: LineagePage): Promise<Answered<Page<ReadableMessage>>>;
 }
 
 export type ReadablePorts = Pick<IngressParts, 'log' | 'snapshots' | 'threads'>;

@@ -1,13 +1,12 @@
 // What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row
 // and the store of views.
-import type { PageRequest, ThreadKey, View } from '@dormouse/ports';
+import type { PageRequest, ThreadKey, View, Page } from '@dormouse/ports';
 import type { Schedule, Thread } from '@dormouse/thread';
 import type { IngressParts } from '../ingress-ports.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { answered, type Answered } from '../refusal.ts';
 import { questionsOfRows } from './questions-below.ts';
-import type { ListPage } from './thread-page.ts';
 import { cutPage } from './whole-list.ts';
 import { type SubscriptionView, subscriptionsOf, threadSummary, type ThreadSummary } from './thread-view.ts';
 
@@ -19,10 +18,10 @@ export interface ScheduleView extends Schedule {
 }
 
 export interface ThreadPartsApi {
-  subscriptions(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<SubscriptionView>>>;
-  children(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ThreadSummary>>>;
-  views(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<View>>>;
-  schedules(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ScheduleView>>>;
+  subscriptions(key: ThreadKey, page: PageRequest): Promise<Answered<Page<SubscriptionView>>>;
+  children(key: ThreadKey, page: PageRequest): Promise<Answered<Page<ThreadSummary>>>;
+  views(key: ThreadKey, page: PageRequest): Promise<Answered<Page<View>>>;
+  schedules(key: ThreadKey, page: PageRequest): Promise<Answered<Page<ScheduleView>>>;
   /** The schedule's id; whether it was taken is recorded by the thread. */
   schedule(key: ThreadKey, schedule: Schedule, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
 }

@@ -8,6 +8,7 @@ import { type Problem, canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
 import type { Agent, Page, PageRequest, TenantId } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
+import { everyItem } from '../../every-item.ts';
 import type { IngressParts } from '../ingress-ports.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
@@ -20,7 +21,6 @@ import {
   refused,
 } from '../refusal.ts';
 import { unknownName } from './known-names.ts';
-import { some } from './secrets.ts';
 
 export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
 
@@ -102,11 +102,11 @@ const pageLimit = 200;
 
 /** Whether threads will be opened with it. */
 async function opensThreads({ sources, schedules }: AgentPorts, { tenant, name }: Agent): Promise<boolean> {
-  const isOfIt = ({ agent }: { readonly agent: string }): boolean => agent === name;
-  return (
-    (await some((cursor) => sources.list(tenant, { limit: pageLimit, cursor }), isOfIt)) ||
-    (await some((cursor) => schedules.list(tenant, { limit: pageLimit, cursor }), isOfIt))
-  );
+  for await (const { agent } of everyItem(pageLimit, (page) => sources.list(tenant, page)))
+    if (agent === name) return true;
+  for await (const { agent } of everyItem(pageLimit, (page) => schedules.list(tenant, page)))
+    if (agent === name) return true;
+  return false;
 }
 
 const always = (): boolean => true;

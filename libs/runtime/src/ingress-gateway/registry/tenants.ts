@@ -6,12 +6,20 @@
 //   P2. A change is made to the record that was read for it, or to a newer one: two at once are both made.
 //   P3. A deleted tenant is not found, and its id not given again. While it is being deleted it is found, and nothing
 //       of it can be changed.
-import type { Clock, PageRequest, TenantQuotas, TenantRecord, Tenants, TenantState, TenantId } from '@dormouse/ports';
+import type {
+  Clock,
+  PageRequest,
+  TenantQuotas,
+  TenantRecord,
+  Tenants,
+  TenantState,
+  TenantId,
+  Page,
+} from '@dormouse/ports';
 import { Fault, newTenant } from '@dormouse/ports';
 import { quotasOf, type ShownQuotas } from '../../tenants/quotas.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import { allScopes, type KeyApi } from '../access/api-keys.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { answered, type Answered, notFound, refused } from '../refusal.ts';
 
 export interface ShownTenant extends Omit<TenantRecord, 'quotas' | 'deletedAt'> {
@@ -35,7 +43,7 @@ export interface TenantChanges {
 export interface TenantApi {
   /** The tenant, and the text of its first key. */
   create(id: TenantId, given: Omit<TenantChanges, 'state'>): Promise<Answered<MadeTenant>>;
-  list(page: PageRequest): Promise<ListPage<ShownTenant>>;
+  list(page: PageRequest): Promise<Page<ShownTenant>>;
   get(id: TenantId): Promise<Answered<ShownTenant>>;
   change(id: TenantId, changes: TenantChanges): Promise<Answered<ShownTenant>>;
   /** It is suspended at once; what it has is erased later. Again is the same. */

@@ -14,6 +14,7 @@
 import { type Problem, canonicalJson } from '@dormouse/json';
 import type { Page, PageRequest, ToolServer, TenantId } from '@dormouse/ports';
 import { Fault, secretNamesOf } from '@dormouse/ports';
+import { everyItem } from '../../every-item.ts';
 import type { IngressParts } from '../ingress-ports.ts';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
@@ -124,11 +125,7 @@ async function withinQuota(
 ): Promise<Answered<Registered>> {
   const { tenant, name } = server;
   let count = 0;
-  for (let cursor: string | null = null, page = 0; page === 0 || cursor !== null; page += 1) {
-    const { data, nextCursor }: Page<ToolServer> = await toolServers.list(tenant, { limit: countedAtOnce, cursor });
-    count += data.length;
-    cursor = nextCursor;
-  }
+  for await (const _ of everyItem(countedAtOnce, (page) => toolServers.list(tenant, page))) count += 1;
   const within = await limits.exceeds(tenant, 'toolServersMax', count);
   if (!within.ok) {
     await toolServers.remove(tenant, name);

@@ -9,7 +9,7 @@
 //       that comes between makes it one about other arguments, which is refused.
 //   H5. A decision about a call is in the audit before it is sent to the thread: none takes effect that the audit does
 //       not have. One that the thread then refuses is there, too.
-import { type Commit, Fault, type PageRequest, type ThreadKey, type ThreadLog } from '@dormouse/ports';
+import { type Commit, Fault, type PageRequest, type ThreadKey, type ThreadLog, type Page } from '@dormouse/ports';
 import {
   type Answer,
   answerMismatch,
@@ -32,7 +32,6 @@ import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts'
 import { lastEventBefore, placedEvents } from '../read/log-scan.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import { type EditPorts, editProblem } from './edited-arguments.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
 export interface GivenAnswer {
@@ -52,7 +51,7 @@ export interface GivenAnswer {
 }
 
 export interface ChoiceApi {
-  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ChoiceView>>>;
+  list(key: ThreadKey, page: PageRequest): Promise<Answered<Page<ChoiceView>>>;
   /** The choice as it is then. 404 and 409 as for an answer. @throws Fault UNAVAILABLE when the thread is behind. */
   assign(key: ThreadKey, choiceId: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<ShownChoice>>;
   /** What `answer` would refuse as the thread is now; sends nothing. */

@@ -5,13 +5,12 @@
 //   N2. The URL of a login is never here.
 //   N3. A row is written a moment after the commit that asks: an answer to a question that a stream has just shown
 //       waits for its row for `rowWithinMs`.
-import type { PageRequest, Question, QuestionFilter, ThreadKey, ThreadLog, TenantId } from '@dormouse/ports';
+import type { PageRequest, Question, QuestionFilter, ThreadKey, ThreadLog, TenantId, Page } from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';
 import type { IngressParts } from '../ingress-ports.ts';
 import type { RequestOrigin } from '../access/client-id.ts';
 import { type ChoiceView, choiceViews } from '../read/choice-view.ts';
 import { placedEvents } from '../read/log-scan.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { answered, type Answered, invalid, notFound } from '../refusal.ts';
 import type { Assignment, ChoiceApi, GivenAnswer } from './choices.ts';
 
@@ -32,7 +31,7 @@ export interface InboxRow extends Omit<ChoiceView, 'kind'> {
 }
 
 export interface InboxApi {
-  list(tenant: TenantId, filter: QuestionFilter, page: PageRequest): Promise<ListPage<InboxRow>>;
+  list(tenant: TenantId, filter: QuestionFilter, page: PageRequest): Promise<Page<InboxRow>>;
   /** The thread that asks. (N3) */
   threadOf(tenant: TenantId, id: string): Promise<Answered<string>>;
   /** The row as it is then. 404 for what is not asked, 422 for a login. */

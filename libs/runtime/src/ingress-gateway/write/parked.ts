@@ -14,10 +14,10 @@ import {
   replayWake,
   type ThreadKey,
   type TenantId,
+  type Page,
 } from '@dormouse/ports';
 import { apiType } from '../read/api-json.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';
-import type { ListPage } from '../read/thread-page.ts';
 
 export interface ParkedInputView {
   readonly id: string;
@@ -33,7 +33,7 @@ export interface ParkedView {
 }
 
 export interface ParkedApi {
-  list(tenant: TenantId, page: PageRequest): Promise<ListPage<ParkedView>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ParkedView>>;
   show(key: ThreadKey): Promise<Answered<ParkedView & { readonly inputs: readonly ParkedInputView[] }>>;
   replay(key: ThreadKey): Promise<Answered<ParkedView>>;
   drop(key: ThreadKey, inputId: string): Promise<Answered<ParkedInputView>>;

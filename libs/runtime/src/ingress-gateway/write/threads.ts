@@ -20,6 +20,7 @@ import type {
   ThreadKey,
   ThreadRow,
   TenantId,
+  Page,
 } from '@dormouse/ports';
 import type { IngressParts } from '../ingress-ports.ts';
 import { openCommit } from '../../log/envelope.ts';
@@ -32,7 +33,6 @@ import { unknownName } from '../registry/known-names.ts';
 import { createCallTimes } from '../read/call-times.ts';
 import { slotWait } from '../read/slot-wait.ts';
 import { isGone } from '../../retention/gone-thread.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import {
   type LiveCompletion,
   type ThreadSummary,
@@ -71,7 +71,7 @@ export interface ThreadApi {
   ): Promise<Answered<{ readonly thread: ThreadView; readonly created: boolean }>>;
   /** The thread now, or as of `at` events. */
   get(key: ThreadKey, at?: number): Promise<Answered<ThreadView>>;
-  list(tenant: TenantId, filter: ThreadFilter, page: PageRequest): Promise<ListPage<ThreadSummary>>;
+  list(tenant: TenantId, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadSummary>>;
   patch(key: ThreadKey, patch: ThreadPatch): Promise<Answered<ThreadView>>;
   /** A new root with the history of another thread up to a position. */
   fork(key: ThreadKey, fork: ForkRequest, origin: RequestOrigin): Promise<Answered<ThreadView>>;
