@@ -9,6 +9,7 @@
 //   A5. An answer is in the audit with the link as its actor. (choices H5)
 import type { ThreadKey, TenantId } from '@dormouse/ports';
 import { type Call, callOf, type Choice, own } from '@dormouse/thread';
+import type { IssuedToken } from '../access/thread-token.ts';
 import type { IngressParts } from '../ingress-ports.ts';
 import type { Requester } from '../../audit/audit-entry.ts';
 import { loadThread } from '../../log/thread-reader.ts';
@@ -25,12 +26,6 @@ export interface WantedLink {
   readonly for: string;
   readonly ttlS: number;
   readonly can: readonly LinkAnswer[];
-}
-
-export interface MadeLink {
-  readonly id: string;
-  readonly token: string;
-  readonly expiresAt: number;
 }
 
 /** What a person sees who opens a link. */
@@ -59,7 +54,7 @@ export interface LinkGiven {
 
 export interface AnswerLinkApi {
   /** 404 for what is not asked, 409 for what is settled, 422 for what is no approval. */
-  make(tenant: TenantId, choiceId: string, wanted: WantedLink, origin: RequestOrigin): Promise<Answered<MadeLink>>;
+  make(tenant: TenantId, choiceId: string, wanted: WantedLink, origin: RequestOrigin): Promise<Answered<IssuedToken>>;
   /** The tenant of a link of ours that has not expired, whether it works or not; null for anything else. */
   tenantOf(token: string): Promise<TenantId | null>;
   /** (A1) @throws Fault */
