@@ -6,17 +6,9 @@
 //   P2. A change is made to the record that was read for it, or to a newer one: two at once are both made.
 //   P3. A deleted tenant is not found, and its id not given again. While it is being deleted it is found, and nothing
 //       of it can be changed.
-import type {
-  Clock,
-  PageRequest,
-  TenantQuotas,
-  TenantRecord,
-  Tenants,
-  TenantState,
-  TenantId,
-  Page,
-} from '@dormouse/ports';
+import type { PageRequest, TenantQuotas, TenantRecord, TenantState, TenantId, Page } from '@dormouse/ports';
 import { Fault, newTenant } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { quotasOf, type ShownQuotas } from '../../tenants/quotas.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import { allScopes, type KeyApi } from '../access/api-keys.ts';
@@ -29,15 +21,11 @@ export interface ShownTenant extends Omit<TenantRecord, 'quotas' | 'deletedAt'> 
 /** Null for the default. */
 export type QuotaChanges = Readonly<Partial<Record<keyof TenantQuotas, number | null>>>;
 
-export interface TenantChanges {
-  readonly name?: string;
+export interface TenantChanges extends Partial<
+  Pick<TenantRecord, 'name' | 'weight' | 'origins' | 'retentionDays' | 'traceContent' | 'outboundAllow'>
+> {
   readonly state?: 'active' | 'suspended';
   readonly quotas?: QuotaChanges;
-  readonly weight?: number;
-  readonly origins?: readonly string[];
-  readonly retentionDays?: number | null;
-  readonly traceContent?: boolean;
-  readonly outboundAllow?: readonly string[];
 }
 
 export interface TenantApi {
@@ -59,20 +47,12 @@ export interface MadeTenant {
 
 const triesMax = 20;
 
-export function createTenantApi({
-  tenants,
-  clock,
-  records,
-  quotas: installed = {},
-  keys,
-}: {
-  readonly tenants: Tenants;
-  readonly clock: Pick<Clock, 'now'>;
+export interface TenantPorts extends Pick<IngressParts, 'tenants' | 'clock' | 'quotas'> {
   readonly records: Pick<TenantRecords, 'forget'>;
-  /** Of this installation, where they are not the standard ones. */
-  readonly quotas?: Partial<ShownQuotas>;
   readonly keys: Pick<KeyApi, 'create' | 'discard'>;
-}): TenantApi {
+}
+
+export function createTenantApi({ tenants, clock, records, quotas: installed = {}, keys }: TenantPorts): TenantApi {
   const shown = ({ deletedAt: _, ...tenant }: TenantRecord): ShownTenant => ({
     ...tenant,
     quotas: quotasOf(tenant, installed),

@@ -134,7 +134,9 @@ async function call(ports: TrialPorts, trial: Trial): Promise<Answered<TrialAnsw
   const name = timeSortedName(now, entropy.nonce());
   const [thread, toolCallId] = [`${threadPrefix}${name}`, `call_${name}`];
   const scope = { tenant, thread, toolCallId, toolServer: server.name, expiresAt: endsAt + 1_000 };
-  const body = bodyOf(request, { toolCallId, thread, callbackUrl: callbackTokens.url(scope, now) }, toolset);
+  const { operation, arguments: args } = request;
+  const sending = { operation, arguments: args, id: toolCallId, callbackUrl: callbackTokens.url(scope, now) };
+  const body = bodyOf({ ...sending, groupId: thread }, toolset);
   if (body === null) return invalid([{ pointer: '/arguments', detail: 'break a limit of the protocol' }]);
   await idempotencyKeys.claim(tenant, route, toolCallId, '', now, leaseMs);
   const sent = await transport.post({
@@ -179,18 +181,11 @@ async function answerOf(
 }
 
 /** Null for arguments that the protocol does not carry. */
-function bodyOf(
-  { operation, arguments: args }: TrialRequest,
-  {
-    toolCallId: id,
-    thread: groupId,
-    callbackUrl,
-  }: { readonly toolCallId: string; readonly thread: string; readonly callbackUrl: string },
-  { toolsetVersion }: Toolset,
-): string | null {
-  const version = toolsetVersion === undefined ? {} : { toolsetVersion };
+function bodyOf(invocation: Parameters<typeof encodeInvocation>[0], { toolsetVersion }: Toolset): string | null {
   try {
-    return JSON.stringify(encodeInvocation({ operation, arguments: args, id, callbackUrl, groupId, ...version }));
+    return JSON.stringify(
+      encodeInvocation({ ...invocation, ...(toolsetVersion === undefined ? {} : { toolsetVersion }) }),
+    );
   } catch {
     return null; // a limit of the strict schema
   }
