@@ -7,21 +7,12 @@ import { placedEvents } from './log-scan.ts';
 
 type ChoiceRequested = Extract<RecordedEvent, { readonly type: 'ChoiceRequested' }>;
 
-export interface ChoiceView {
+type AskedFields = 'kind' | 'toolCallId' | 'prompt' | 'choices' | 'default' | 'expiresAt' | 'assignees' | 'warnings';
+
+export interface ChoiceView extends Pick<ChoiceRequested, AskedFields | 'arguments'> {
   readonly id: string;
-  readonly kind: 'tool' | 'approval';
-  readonly toolCallId: string;
-  readonly prompt: string;
-  readonly choices: readonly string[];
-  readonly default: number;
-  readonly arguments?: Readonly<Record<string, unknown>>;
   /** SHA-256 of the canonical JSON (RFC 8785) of `arguments`: an answer may name it. */
   readonly argumentsHash?: string;
-  /** Characters in the arguments that can deceive a reader. */
-  readonly warnings?: readonly string[];
-  readonly expiresAt: number;
-  /** Labels of the people whose task it is; absent for none. */
-  readonly assignees?: readonly string[];
   /** Where several must allow the call: how many, and labels of those whose approval counts. */
   readonly approvalsNeeded?: number;
   readonly approvedBy?: readonly string[];
@@ -54,8 +45,7 @@ function choiceView(
     choices,
     default: event.default,
     ...(given === undefined ? {} : { arguments: given, argumentsHash: shownHash(given) }),
-    ...(edited === undefined && warnings !== undefined ? { warnings } : {}),
-    ...(edited === undefined ? {} : { edited: true, ...warningsOf(edited) }),
+    ...(edited !== undefined ? { edited: true, ...warningsOf(edited) } : warnings === undefined ? {} : { warnings }),
     expiresAt,
     ...(assignees === undefined ? {} : { assignees }),
     ...(needed === 1 ? {} : { approvalsNeeded: needed, approvedBy }),

@@ -84,41 +84,24 @@ async function readable(
   { position, at, event }: PlacedEvent,
   operationOf: (toolCallId: string, before: number) => Promise<string>,
 ): Promise<ReadableMessage | null> {
-  if (event.type === 'MessageAccepted') {
-    return { position, at, role: 'user', text: plainText(event.content), messageId: event.messageId };
+  if (event.type !== 'ToolCallSettled') {
+    const said = saidBy(event);
+    return said === null ? null : { position, at, ...said };
   }
-  if (event.type === 'CompletionRecorded') {
-    if (event.message.text === '') return null; // only tool calls: nothing was said
-    return {
-      position,
-      at,
-      role: 'assistant',
-      text: event.message.text,
-      ...(event.interrupted ? { interrupted: true } : {}),
-    };
-  }
-  const arrival = arrivalOf(event);
-  if (arrival !== null) return { position, at, ...arrival };
-  if (event.type === 'ToolCallSettled') {
-    const { toolCallId, outcome, content, displayAs } = event;
-    const operation = await operationOf(toolCallId, position);
-    return {
-      position,
-      at,
-      role: 'tool',
-      text: plainText(content),
-      toolCallId,
-      operation,
-      outcome,
-      display: displayAs?.[0],
-    };
-  }
-  return null;
+  const { toolCallId, outcome, content, displayAs } = event;
+  const result = { toolCallId, operation: await operationOf(toolCallId, position), outcome, display: displayAs?.[0] };
+  return { position, at, role: 'tool', text: plainText(content), ...result };
 }
 
-/** Inputs that the user did not send: an event of a subscription, a message of a child or of the parent, a time. */
-function arrivalOf(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at'> | null {
+/** Of the user, of the assistant, or of an input that the user did not send. */
+function saidBy(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at'> | null {
   switch (event.type) {
+    case 'MessageAccepted':
+      return { role: 'user', text: plainText(event.content), messageId: event.messageId };
+    case 'CompletionRecorded': {
+      const { text } = event.message; // without text there are only tool calls: nothing was said
+      return text === '' ? null : { role: 'assistant', text, ...(event.interrupted ? { interrupted: true } : {}) };
+    }
     case 'SubscriptionEventReceived': {
       const { toolCallId, childId, content } = event;
       return { role: 'event', text: plainText(content), toolCallId, ...(childId === null ? {} : { childId }) };

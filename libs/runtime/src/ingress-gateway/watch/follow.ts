@@ -29,7 +29,7 @@ import { type ChoiceView, choiceViews, openChoices } from '../read/choice-view.t
 import { DeltaCutter } from './delta-cutter.ts';
 import { type ApiEvent, apiEvent } from '../read/events.ts';
 import { followCommits, type FollowPorts, holdHints } from './follow-commits.ts';
-import { placedEvents } from '../read/log-scan.ts';
+import { endOf, placedEvents } from '../read/log-scan.ts';
 import { familyOf, questionsBelow, statusWith, waitingWith } from '../read/questions-below.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
 import { slotWait } from '../read/slot-wait.ts';
@@ -41,7 +41,7 @@ export type Frame =
   | { readonly frame: 'choice'; readonly data: ChoiceView }
   | { readonly frame: 'oauth'; readonly data: OpenLogin }
   | { readonly frame: 'view'; readonly data: View }
-  | { readonly frame: 'status'; readonly data: { readonly status: string; readonly waitingOn: readonly WaitingOn[] } }
+  | { readonly frame: 'status'; readonly data: Pick<Mark, 'status' | 'waitingOn'> }
   /** Only with `marks`. */
   | { readonly frame: 'mark'; readonly data: Mark }
   | { readonly frame: 'lagged' }
@@ -56,36 +56,32 @@ export interface Mark {
   readonly position: number;
 }
 
-export interface FollowOptions {
-  /** Also marks the thread after each commit, from the newest one of the beginning on. */
-  readonly marks?: boolean;
-}
-
 export type RetryingView = Omit<Retrying, 'failedAt' | 'since'>;
 
 /** A login that waits for the user. */
-export interface OpenLogin {
-  readonly toolCallId: string;
+export interface OpenLogin extends Omit<Login, 'sealed'> {
   readonly authUrl: string;
-  readonly expiresAt: number;
   /** Set for a login of a thread below the one that is followed. */
   readonly threadId?: string;
 }
 
 export interface FollowApi {
-  /** 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. */
+  /**
+   * 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. `marks` marks the thread
+   * after each commit, too, from the newest one of the beginning on.
+   */
   follow(
     key: ThreadKey,
     after: number,
     signal: AbortSignal,
-    options?: FollowOptions,
+    options?: { readonly marks?: boolean },
   ): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
 }
 
-export type FollowDeskPorts = FollowPorts &
+export type FollowApiPorts = FollowPorts &
   Pick<IngressParts, 'snapshots' | 'threads' | 'logins' | 'sealer' | 'views' | 'inbox'>;
 
-export function createFollowApi(ports: FollowDeskPorts): FollowApi {
+export function createFollowApi(ports: FollowApiPorts): FollowApi {
   return {
     async follow(key, after, signal, { marks = false } = {}) {
       const found = await ports.threads.find(key);
@@ -99,7 +95,7 @@ export function createFollowApi(ports: FollowDeskPorts): FollowApi {
 }
 
 async function* frames(
-  ports: FollowDeskPorts,
+  ports: FollowApiPorts,
   key: ThreadKey,
   { after, marks }: { readonly after: number; readonly marks: boolean },
   head: Thread,
@@ -122,8 +118,7 @@ async function* frames(
     const said = item.what === 'delta' ? [item.delta] : item.what === 'caught_up' ? item.soFar : [];
     yield* cutDeltas(deltas, said);
     if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96
-    if (item.what === 'retrying') yield* retryingFrames(thread, item.retrying); // (S6)
-    if (item.what === 'caught_up') yield* retryingFrames(thread, item.retrying);
+    if (item.what === 'retrying' || item.what === 'caught_up') yield* retryingFrames(thread, item.retrying); // (S6)
     if (item.what === 'commit') {
       await ports.threads.announce(item.commit);
       const seen = thread.position;
@@ -135,16 +130,13 @@ async function* frames(
       if (asksForLogin.length > 0)
         for (const login of await openLogins(ports, key, thread))
           if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
-      given = item.commit.version + item.commit.count;
+      given = endOf(item.commit);
     }
     if (item.what === 'questions') {
       const before = new Set(questions.map(nameOfQuestion));
       questions = await questionsBelow(ports.inbox, key, familyOf(thread));
-      yield* framesBelow(
-        ports,
-        key.tenant,
-        questions.filter((question) => !before.has(nameOfQuestion(question))),
-      );
+      const fresh = questions.filter((question) => !before.has(nameOfQuestion(question)));
+      yield* framesBelow(ports, key.tenant, fresh);
     }
     const waited = slot;
     slot = slotWait(said, slot);
@@ -166,7 +158,7 @@ function* eventFrames(commit: Commit, after: number): Generator<Frame> {
 
 /** Choices that were asked or changed after this position, and are open: again with what is known of them now. */
 async function* choiceFrames(
-  { log }: FollowDeskPorts,
+  { log }: FollowApiPorts,
   key: ThreadKey,
   thread: Thread,
   seen: number,
@@ -187,7 +179,7 @@ const newLogins = (commit: Commit, seen: number): readonly string[] =>
   placedEvents(commit, seen).flatMap(({ event }) => (event.type === 'OauthRequested' ? [event.toolCallId] : []));
 
 /** (S5) */
-async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread): Promise<readonly OpenLogin[]> {
+async function openLogins(ports: FollowApiPorts, key: ThreadKey, thread: Thread): Promise<readonly OpenLogin[]> {
   const waiting = thread.calls.filter((call) => call.waiting.for === 'login');
   if (waiting.length === 0) return [];
   const logins = await ports.logins.list(key, ports.clock.now());
@@ -198,7 +190,7 @@ async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread
 
 /** Null for one whose master key was removed: nothing shows it any more. */
 function loginView(
-  { sealer }: FollowDeskPorts,
+  { sealer }: FollowApiPorts,
   { tenant, thread }: ThreadKey,
   { toolCallId, sealed, expiresAt }: Login,
 ): OpenLogin | null {
@@ -231,13 +223,8 @@ const statusFrame = (
   questions: readonly Question[],
 ): Extract<Frame, { readonly frame: 'status' }> => {
   const status = statusOf(thread);
-  return {
-    frame: 'status',
-    data: {
-      status: statusWith(status, questions),
-      waitingOn: waitingWith(status, waitingOn(thread, slot), questions),
-    },
-  };
+  const waiting = waitingWith(status, waitingOn(thread, slot), questions);
+  return { frame: 'status', data: { status: statusWith(status, questions), waitingOn: waiting } };
 };
 
 const markOf = (
@@ -253,7 +240,7 @@ const nameOfQuestion = ({ id, asked, progress }: Question): string => `${id} ${a
 
 /** (S7) */
 async function* framesBelow(
-  ports: FollowDeskPorts,
+  ports: FollowApiPorts,
   tenant: TenantId,
   questions: readonly Question[],
 ): AsyncGenerator<Frame> {

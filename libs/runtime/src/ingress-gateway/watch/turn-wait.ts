@@ -153,8 +153,7 @@ class KnownThreads {
 
   keep(key: ThreadKey, state: Thread): void {
     if (state.queue.length > 0 || state.calls.length > KnownThreads.callsMax) return; // rare, and large
-    if (this.threads.size >= KnownThreads.threadsMax && !this.threads.has(key)) this.threads.makeRoom();
-    this.threads.set(key, state);
+    this.threads.setWithin(KnownThreads.threadsMax, key, state);
   }
 }
 
