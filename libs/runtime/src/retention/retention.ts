@@ -10,16 +10,13 @@
 //   R4. A tenant that keeps threads for ever again, or longer, takes back the marks of those that were to go.
 //   R5. What was removed is in the log, in the metrics, and in the audit of its tenant.
 import {
-  type AuditLog,
   type Clock,
-  type IdempotencyKeys,
   type Logger,
   type Metrics,
   type RestingRoot,
   type RootsWanted,
+  type Stores,
   type TenantRecord,
-  type Tenants,
-  type ThreadRemover,
   type TenantId,
   noTenant,
 } from '@dormouse/ports';
@@ -31,14 +28,11 @@ import { beginningOf } from '../ingress-gateway/read/thread-beginning.ts';
 import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 import type { TenantLimits } from '../tenants/tenant-limits.ts';
-import { trimAudit } from './audit-trimming.ts';
+import { auditedRemoval, trimAudit } from './audit-trimming.ts';
 import { createFamilyVisit, type FamilyVisitPorts } from './family-visit.ts';
 
-export interface RetentionDeps extends FamilyVisitPorts {
-  readonly tenants: Pick<Tenants, 'list'>;
-  readonly remover: ThreadRemover;
-  readonly idempotency: IdempotencyKeys;
-  readonly auditLog: AuditLog;
+export interface RetentionDeps
+  extends FamilyVisitPorts, Pick<Stores, 'tenants' | 'remover' | 'idempotency' | 'auditLog'> {
   readonly audit: Auditor;
   readonly limits: Pick<TenantLimits, 'stored'>;
   readonly clock: Clock;
@@ -131,9 +125,7 @@ export function createRetention(deps: RetentionDeps): Service {
     removedThreads.add(threads);
     removedBytes.add(bytes);
     logger.info('retention_removed', { tenant, threads, rows, bytes });
-    const outcome = `${threads} threads, ${bytes} bytes`;
-    const entry = { actor: 'retention', action: 'threads.removed', target: null, from: null, requestId: null } as const;
-    await deps.audit.record({ tenant, ...entry, outcome });
+    await deps.audit.record(auditedRemoval(tenant, 'threads.removed', `${threads} threads, ${bytes} bytes`));
   }
 
   async function trim(tenant: TenantId, before: number): Promise<void> {

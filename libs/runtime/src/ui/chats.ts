@@ -13,7 +13,7 @@ import { loadThread } from '../log/thread-reader.ts';
 import { inputIdOf, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
 import { apiJson } from '../ingress-gateway/read/api-json.ts';
 import { apiEvent, type ApiEvent } from '../ingress-gateway/read/events.ts';
-import { commitsAfter, lastEventBefore, placedEvents } from '../ingress-gateway/read/log-scan.ts';
+import { commitsAfter, endOf, lastEventBefore, placedEvents } from '../ingress-gateway/read/log-scan.ts';
 import { familyOf, questionsBelow } from '../ingress-gateway/read/questions-below.ts';
 import { answered, type Answered, notFound, refused } from '../ingress-gateway/refusal.ts';
 import { unknownName } from '../ingress-gateway/registry/known-names.ts';
@@ -109,13 +109,8 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
     ...{ tenant, method: 'UI', path: `/v1/ui/${thread}`, idempotencyKey: name },
   });
 
-  async function headOf(key: ThreadKey): Promise<number> {
-    const head = await log.head(key);
-    return head === null ? 0 : head.version + head.count;
-  }
-
   async function say(key: ThreadKey, name: string, items: readonly MessageItem[]): Promise<Answered<AnswerPlace>> {
-    const head = await headOf(key);
+    const head = endOf(await log.head(key));
     const posted = await parts.messages.post(key, items, originOf(key, name));
     if (!posted.ok) return posted;
     const { id: messageId, inputId } = posted.value;
@@ -161,12 +156,8 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
       }
       for (const { choiceId, answer, thread = key.thread } of answers) {
         const asking = { ...key, thread };
-        const given = await parts.choices.answer(
-          asking,
-          choiceId,
-          answer,
-          originOf(asking, nameOfAnswer(choiceId, answer)),
-        );
+        const origin = originOf(asking, nameOfAnswer(choiceId, answer));
+        const given = await parts.choices.answer(asking, choiceId, answer, origin);
         if (!given.ok && given.refusal.code !== 'CHOICE_SETTLED') return given;
       }
       const settled = await Promise.all(answers.map(({ choiceId }) => settledAt(log, key, choiceId)));
@@ -177,10 +168,8 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
       const { thread } = await loadThread(ports, key);
       const own = Object.keys(thread.choices).map((id) => ({ id, thread: key.thread }));
       const asked = await questionsBelow(ports.inbox, key, familyOf(thread));
-      return [
-        ...own,
-        ...asked.filter(({ kind }) => kind !== 'oauth').map(({ id, thread: child }) => ({ id, thread: child })),
-      ];
+      const below = asked.filter(({ kind }) => kind !== 'oauth');
+      return [...own, ...below.map(({ id, thread: child }) => ({ id, thread: child }))];
     },
     stop: (key, origin) => parts.requests.post(key, { ask: 'interrupt', includeHuman: false }, origin),
     async running(key) {
@@ -234,8 +223,7 @@ const nameOfAnswer = (
 ): string => `answer ${choiceId} ${JSON.stringify([credential, answer, edited ?? null])}`;
 
 async function settledAt(log: ThreadLog, key: ThreadKey, choiceId: string): Promise<number | null> {
-  const head = await log.head(key);
-  const end = head === null ? 0 : head.version + head.count;
+  const end = endOf(await log.head(key));
   const isIt = (event: RecordedEvent): boolean => event.type === 'ChoiceSettled' && event.choiceId === choiceId;
   return (await lastEventBefore(log, key, end + 1, isIt))?.position ?? null;
 }

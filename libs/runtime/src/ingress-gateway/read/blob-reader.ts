@@ -21,8 +21,7 @@ export function blobReader({ blobs, log, threads }: BlobReaderPorts): ReadBlob {
       const blob = await blobs.get(tenant, sha256, thread);
       if (blob !== null) return answered(blob);
       const [first] = await log.read({ tenant, thread }, 0, 1);
-      const { parent, forkedFrom } = beginningOf(first);
-      const before = parent ?? forkedFrom;
+      const { before } = beginningOf(first);
       if (before === null) break;
       thread = before.threadId;
     }

@@ -25,9 +25,8 @@ export async function endImport(ports: ImportEndingPorts, key: ThreadKey): Promi
 
 async function originOf(log: ThreadLog, { tenant, thread }: ThreadKey): Promise<ThreadKey | null> {
   const [first] = await log.read({ tenant, thread }, 0, 1);
-  const { parent, forkedFrom } = beginningOf(first);
-  const from = parent ?? forkedFrom;
-  return from === null ? null : { tenant, thread: from.threadId };
+  const { before } = beginningOf(first);
+  return before === null ? null : { tenant, thread: before.threadId };
 }
 
 /** Closes the thread, unless it is. */

@@ -9,7 +9,15 @@
 //       that comes between makes it one about other arguments, which is refused.
 //   H5. A decision about a call is in the audit before it is sent to the thread: none takes effect that the audit does
 //       not have. One that the thread then refuses is there, too.
-import { type Commit, Fault, type PageRequest, type ThreadKey, type ThreadLog, type Page } from '@dormouse/ports';
+import {
+  type Commit,
+  Fault,
+  type Question,
+  type PageRequest,
+  type ThreadKey,
+  type ThreadLog,
+  type Page,
+} from '@dormouse/ports';
 import {
   type Answer,
   answerMismatch,
@@ -71,12 +79,7 @@ export interface Assignment {
 }
 
 /** A choice with its call. */
-export interface ShownChoice extends ChoiceView {
-  readonly agent: string;
-  readonly operation: string;
-  readonly toolServer: string | null;
-  readonly since: number;
-}
+export interface ShownChoice extends ChoiceView, Pick<Question, 'agent' | 'operation' | 'toolServer' | 'since'> {}
 
 /** What an answer brings besides itself. */
 export interface JudgedAnswer {

@@ -14,20 +14,15 @@ import { placedEvents } from '../read/log-scan.ts';
 import { answered, type Answered, invalid, notFound } from '../refusal.ts';
 import type { Assignment, ChoiceApi, GivenAnswer } from './choices.ts';
 
-export interface InboxRow extends Omit<ChoiceView, 'kind'> {
-  readonly kind: ChoiceView['kind'] | 'oauth';
+export interface InboxRow
+  extends Omit<ChoiceView, 'kind'>, Pick<Question, 'kind' | 'agent' | 'operation' | 'toolServer' | 'since'> {
   readonly threadId: string;
-  readonly agent: string;
-  readonly operation: string;
-  readonly toolServer: string | null;
-  readonly since: number;
   /** Of one that is settled. */
   readonly settledAt?: number;
   readonly decision?: string;
   readonly selected?: number;
   readonly by?: string;
   readonly reason?: string;
-  readonly edited?: true;
 }
 
 export interface InboxApi {
@@ -37,12 +32,7 @@ export interface InboxApi {
   /** The row as it is then. 404 for what is not asked, 422 for a login. */
   assign(tenant: TenantId, id: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<InboxRow>>;
   /** 404 for what is not asked, 422 for a login, which ends at its URL. */
-  answer(
-    tenant: TenantId,
-    id: string,
-    answer: GivenAnswer,
-    origin: RequestOrigin,
-  ): Promise<Answered<{ readonly id: string }>>;
+  answer(tenant: TenantId, id: string, answer: GivenAnswer, origin: RequestOrigin): ReturnType<ChoiceApi['answer']>;
 }
 
 export type InboxPorts = Pick<IngressParts, 'inbox' | 'log' | 'clock'>;

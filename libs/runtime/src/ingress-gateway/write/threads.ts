@@ -110,12 +110,8 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       const agent = await findAgent(agents, tenant, wanted);
       if (!agent.ok) return agent;
       const name = ports.mintName(origin);
-      const wish = {
-        tenant,
-        thread: publicId('thr', name),
-        externalId: wanted.externalId,
-        asks: wanted.message !== null,
-      };
+      const { externalId } = wanted;
+      const wish = { tenant, thread: publicId('thr', name), externalId, asks: wanted.message !== null };
       const outcome = await insertRow(ports, wish, () => newRow(ports, tenant, wanted, agent.value, name)); // (T1)
       if (!outcome.ok) return outcome;
       const { row, existing } = outcome.value;
@@ -135,8 +131,8 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       });
     },
     async get(key, at) {
-      const row = await directory.get(key);
-      if (row === null || isGone(row)) return notFound('thread');
+      const row = await rowOf(ports, key);
+      if (row === null) return notFound('thread');
       const view = await viewOf(ports, row, at);
       if (at !== undefined && view.position < at)
         return invalid([{ pointer: '/at', detail: 'is beyond the last event' }]);
@@ -156,8 +152,8 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       return row === null ? notFound('thread') : answered(await viewOf(ports, row));
     },
     async fork(key, wanted, origin) {
-      const source = await directory.get(key);
-      if (source === null || isGone(source)) return notFound('thread');
+      const source = await rowOf(ports, key);
+      if (source === null) return notFound('thread');
       const { thread } = await loadThread(ports, key, wanted.position);
       if (await isErased(ports, key)) return refused('CONTENT_ERASED', 'The contents of this thread were erased.');
       if (wanted.position < 1 || thread.position < wanted.position)
@@ -173,7 +169,7 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       const outcome = await insertRow(ports, wish, make); // (T1)
       if (!outcome.ok) return outcome;
       const { row, existing } = outcome.value;
-      if (existing === null && (await isGoneNow(directory, key))) {
+      if (existing === null && (await rowOf(ports, key)) === null) {
         await ports.remover.remove(row.tenant, [row.thread], 'everything'); // (T5)
         return notFound('thread');
       }
@@ -190,9 +186,10 @@ async function isErased({ log }: Pick<ThreadPorts, 'log'>, key: ThreadKey): Prom
     .some((event) => event.type === 'ContentErased' && event.scope !== 'inherited');
 }
 
-async function isGoneNow(directory: ThreadDirectory, key: ThreadKey): Promise<boolean> {
+/** Null for one that does not exist, or is being removed. */
+async function rowOf({ directory }: Pick<ThreadPorts, 'directory'>, key: ThreadKey): Promise<ThreadRow | null> {
   const row = await directory.get(key);
-  return row === null || isGone(row);
+  return row === null || isGone(row) ? null : row;
 }
 
 interface OpeningWish extends ThreadKey {
@@ -262,14 +259,7 @@ async function newRow(
     wanted.message === null
       ? null
       : { messageId: publicId('msg', name), content: await storeContent(ports, { tenant, thread }, wanted.message) };
-  const opening: ThreadOpening = {
-    kind: 'ThreadOpening',
-    id: inputIds.opening(thread),
-    agent: openingAgent(agent),
-    userId,
-    title: null, // the row's title is the client's to change; the log has none of its own to bring back
-    message,
-  };
+  const opening = openingOf(thread, agent, { userId, message });
   const words = message === null ? null : firstWords(message.content);
   return {
     tenant,
@@ -296,6 +286,16 @@ const openingAgent = ({ name, version, toolServers, policies, limits, model }: A
   model: model.name === '' ? model.provider : model.name,
 });
 
+const openingOf = (
+  thread: string,
+  agent: Agent,
+  { userId, message, ...fork }: Pick<ThreadOpening, 'userId' | 'message' | 'fork'>,
+): ThreadOpening => ({
+  ...{ kind: 'ThreadOpening', id: inputIds.opening(thread), agent: openingAgent(agent), userId },
+  title: null, // the row's title is the client's to change; the log has none of its own to bring back
+  ...{ message, ...fork },
+});
+
 function forkedRow(
   ports: ThreadPorts,
   source: ThreadRow,
@@ -304,15 +304,8 @@ function forkedRow(
 ): ThreadRow {
   const thread = publicId('thr', name);
   const now = ports.clock.now();
-  const opening: ThreadOpening = {
-    kind: 'ThreadOpening',
-    id: inputIds.opening(thread),
-    agent: openingAgent(agent), // (T3)
-    userId,
-    title: null,
-    message: null,
-    fork: { from: { threadId: source.thread, position }, askAgain },
-  };
+  const fork = { from: { threadId: source.thread, position }, askAgain };
+  const opening = openingOf(thread, agent, { userId, message: null, fork }); // (T3)
   const { waitingOn: _, leavingAt: __, ...labels } = source;
   return {
     ...labels,
