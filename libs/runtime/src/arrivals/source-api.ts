@@ -19,10 +19,7 @@ import { keyProblem, templateProblem } from './template.ts';
 
 export type SourceContent = Pick<Source, 'name' | 'kind' | 'secret' | 'agent' | 'key' | 'message'>;
 
-export interface ShownSource extends SourceContent {
-  readonly id: string;
-  readonly createdAt: number;
-}
+export type ShownSource = SourceContent & Pick<Source, 'id' | 'createdAt'>;
 
 export interface SourceApi {
   create(

@@ -4,7 +4,7 @@
 //   E1. An erasure is named by what it erases: asked again, it is the same one. Of a user whose last erasure is done
 //       and who has threads again, the next one is another.
 //   E2. A user's id is in no erasure that is done; while one runs it is sealed.
-import type { ErasureRecord, ErasureScope, Page, PageRequest, TenantId } from '@dormouse/ports';
+import type { ErasureRecord, Page, PageRequest, TenantId } from '@dormouse/ports';
 import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { nameOfText, publicId } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, notFound, refused } from '../ingress-gateway/refusal.ts';
@@ -13,13 +13,8 @@ import { isUserName, type UserNames } from './user-name.ts';
 
 export type ErasureTarget = { readonly threadId: string } | { readonly userId: string };
 
-export interface ShownErasure {
-  readonly id: string;
-  readonly scope: ErasureScope;
-  readonly subject: string;
+export interface ShownErasure extends Pick<ErasureRecord, 'id' | 'scope' | 'subject' | 'requestedAt' | 'threads'> {
   readonly state: 'running' | 'done';
-  readonly requestedAt: number;
-  readonly threads: number;
   readonly certificate: Certificate | null;
 }
 

@@ -101,10 +101,8 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
 
   async function close({ tenant, thread }: ThreadRow, erasure: string): Promise<void> {
     const name = nameOfText(JSON.stringify([tenant, 'erasure', erasure, 'close', thread]));
-    await inputs.publish(
-      { tenant, thread },
-      { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) },
-    );
+    const request = { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) } as const;
+    await inputs.publish({ tenant, thread }, request);
   }
 
   /** Bodies that no key seals any more, until the log is a chain to its end. (emptied-log Q3) */
@@ -156,11 +154,8 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
     if (Number.isFinite(keyKeptMs) && clock.now() - erasure.keysErasedAt < keyKeptMs) return; // (R2)
     await targets.removeInheritedLabels(tenant, rows);
     for (const row of rows) await empty(row, families);
-    await remover.remove(
-      tenant,
-      rows.map(({ thread }) => thread),
-      'copies',
-    );
+    const threads = rows.map(({ thread }) => thread);
+    await remover.remove(tenant, threads, 'copies');
     if (erasure.scope === 'user') await removeCredentials(tenant, userOf(erasure));
     await contentEraser.scrub(erasure.wasClear);
     const certificate = certificateOf(erasure, clock.now(), contentEraser.traces, signer);

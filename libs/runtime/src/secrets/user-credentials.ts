@@ -27,15 +27,10 @@ export type NewCredential =
       readonly expiresAt: number | null;
     };
 
-export interface ShownCredential {
-  readonly toolServer: string;
-  readonly type: UserCredential['type'];
-  readonly origin: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly expiresAt: number | null;
-  readonly failedAt: number | null;
-}
+export type ShownCredential = Pick<
+  UserCredential,
+  'toolServer' | 'type' | 'origin' | 'createdAt' | 'updatedAt' | 'expiresAt' | 'failedAt'
+>;
 
 export interface UserCredentialApi {
   /** 404 for a tool server that is not registered. */

@@ -47,17 +47,14 @@ export interface Holding {
   holdForServer(key: ThreadKey, toolServer: string): Promise<void>;
 }
 
-export function createHolding({
-  records,
-  heldThreads,
-  pausedAgents,
-  directory,
-}: {
+export interface HoldingPorts {
   readonly records: Pick<TenantRecords, 'isActive'>;
   readonly heldThreads: Pick<HeldThreads, 'hold'>;
   readonly pausedAgents: PausedAgents;
   readonly directory: Pick<ThreadDirectory, 'get'>;
-}): Holding {
+}
+
+export function createHolding({ records, heldThreads, pausedAgents, directory }: HoldingPorts): Holding {
   return {
     async holds({ tenant, thread }) {
       if (await records.isActive(tenant)) return false;

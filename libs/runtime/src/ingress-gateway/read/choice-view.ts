@@ -60,15 +60,12 @@ function warningsOf(given: Readonly<Record<string, unknown>>): Pick<ChoiceView, 
 /** What an answer is bound to. */
 export const shownHash = (given: Readonly<Record<string, unknown>>): string => hash('sha256', canonicalJson(given));
 
-/** The choices of a thread that wait for an answer, oldest first. */
-export const openChoices = (log: ThreadLog, key: ThreadKey, thread: Thread): Promise<readonly ChoiceView[]> =>
-  choiceViews(
-    log,
-    key,
-    Object.values(thread.choices)
-      .toSorted((a, b) => a.position - b.position)
-      .map((choice) => ({ ...choice, ...stateOf(choice) })),
-  );
+/** The choices of a thread that wait for an answer, oldest first: those that were asked or changed after a position. */
+export function openChoices(log: ThreadLog, key: ThreadKey, thread: Thread, after = 0): Promise<readonly ChoiceView[]> {
+  const open = Object.values(thread.choices).filter(({ position, changedAt = position }) => changedAt > after);
+  const asked = open.toSorted((a, b) => a.position - b.position).map((each) => ({ ...each, ...stateOf(each) }));
+  return choiceViews(log, key, asked);
+}
 
 export async function choiceViews(
   log: ThreadLog,

@@ -79,9 +79,8 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
       const agent = await agents.latest(tenant, nameOrId);
       if (agent === null) return notFound('agent');
       if (!holds(agent)) return preconditionFailed('agent');
-      if (await directory.usesAgent(tenant, agent.name)) {
+      if (await directory.usesAgent(tenant, agent.name))
         return refused('AGENT_IN_USE', 'Threads that are not closed use this agent.');
-      }
       if (await opensThreads(ports, agent))
         return refused('AGENT_IN_USE', 'A source or a schedule opens threads with this agent.');
       await agents.remove(tenant, agent.name);
@@ -126,15 +125,8 @@ async function insertVersion(
     if (latest?.contentSha256 === contentSha256) return { agent: latest, created: false }; // (G1)
     const now = ports.clock.now();
     const id = latest?.id ?? publicId('agt', timeSortedName(now, ports.entropy.nonce())); // (G2)
-    const agent: Agent = {
-      ...content,
-      tenant,
-      id,
-      name,
-      version: (latest?.version ?? 0) + 1,
-      createdAt: now,
-      contentSha256,
-    };
+    const version = (latest?.version ?? 0) + 1;
+    const agent: Agent = { ...content, tenant, id, name, version, createdAt: now, contentSha256 };
     if (await ports.agents.insert(agent)) return { agent, created: true };
   }
   throw new Fault('UNAVAILABLE', 'Too many versions of this agent are being made at once.', { retryAfterMs: 1_000 });

@@ -159,16 +159,12 @@ async function addressProblems(
   { transport }: ToolServerPorts,
   { tenant, baseUrl, endpointOverride }: ToolServer,
 ): Promise<readonly Problem[]> {
-  const addresses = [
-    { pointer: '/base_url', url: baseUrl },
-    ...(endpointOverride === null ? [] : [{ pointer: '/endpoint_override', url: endpointOverride }]),
-  ];
-  const verdicts = await Promise.all(
-    addresses.map(async ({ pointer, url }) => ({ pointer, verdict: await transport.judge(url, tenant) })),
-  );
-  return verdicts.flatMap(({ pointer, verdict }) =>
-    verdict.ok ? [] : [{ pointer, detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }],
-  );
+  const judged = async (pointer: string, url: string): Promise<readonly Problem[]> => {
+    const verdict = await transport.judge(url, tenant);
+    return verdict.ok ? [] : [{ pointer, detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }];
+  };
+  const override = endpointOverride === null ? [] : judged('/endpoint_override', endpointOverride);
+  return (await Promise.all([judged('/base_url', baseUrl), override])).flat();
 }
 
 /** (V2) (V5) */

@@ -12,16 +12,7 @@
 //   S4. A closed thread gives what is newer, then `end`.
 import type { Commit, Delta, Login, Question, Retrying, ThreadKey, View, TenantId } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
-import {
-  evolve,
-  isAtRest,
-  type SlotWait,
-  stateOf,
-  statusOf,
-  type Thread,
-  type WaitingOn,
-  waitingOn,
-} from '@dormouse/thread';
+import { evolve, isAtRest, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
 import type { IngressParts } from '../ingress-ports.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { unsealed } from '../../secrets/unsealed.ts';
@@ -126,7 +117,7 @@ async function* frames(
       for (const completionId of endedIn(item.commit)) deltas.end(completionId); // (S8)
       const asksForLogin = newLogins(item.commit, thread.position);
       thread = fold(thread, item.commit);
-      yield* choiceFrames(ports, key, thread, seen);
+      for (const choice of await openChoices(ports.log, key, thread, seen)) yield { frame: 'choice', data: choice };
       if (asksForLogin.length > 0)
         for (const login of await openLogins(ports, key, thread))
           if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
@@ -154,19 +145,6 @@ async function* frames(
 /** (S1) */
 function* eventFrames(commit: Commit, after: number): Generator<Frame> {
   for (const placed of placedEvents(commit, after)) yield { frame: 'event', event: apiEvent(placed) };
-}
-
-/** Choices that were asked or changed after this position, and are open: again with what is known of them now. */
-async function* choiceFrames(
-  { log }: FollowApiPorts,
-  key: ThreadKey,
-  thread: Thread,
-  seen: number,
-): AsyncGenerator<Frame> {
-  const all = Object.values(thread.choices).filter(({ position, changedAt = position }) => changedAt > seen);
-  if (all.length === 0) return;
-  const asked = all.toSorted((a, b) => a.position - b.position).map((each) => ({ ...each, ...stateOf(each) }));
-  for (const choice of await choiceViews(log, key, asked)) yield { frame: 'choice', data: choice };
 }
 
 const endedIn = (commit: Commit): readonly string[] =>

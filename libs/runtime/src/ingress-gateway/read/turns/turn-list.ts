@@ -75,11 +75,11 @@ async function folded(ports: TurnPorts, key: ThreadKey, after: number, limit: nu
   const before = after === 0 ? null : await lastEventBefore(log, key, after + 1, bringsSomething);
   const from = before === null ? 0 : after; // what comes before the first turn belongs to it
   const fold = new TurnFold(key, before?.event.turnId ?? null);
-  const origins = createOrigins(log, key);
+  const originsOf = createOrigins(log, key);
   let next: number | null = null;
   for await (const commit of commitsAfter(log, key, from)) {
     await threads.announce(commit);
-    fold.take(commit, await origins.of(commit, fold), from);
+    fold.take(commit, await originsOf(commit, fold), from);
     if (!fold.isFull) {
       const kept = fold.size > limit ? limit : fold.size - 1;
       if (fold.size <= limit && (kept === 0 || fold.steps < stepsPerPageMax)) continue;

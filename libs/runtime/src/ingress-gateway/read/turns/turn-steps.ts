@@ -381,16 +381,11 @@ export class TurnFold {
     { at }: Place,
     more: { readonly parentId?: string; readonly span?: Partial<Step> } & Pick<Step, 'outcome' | 'name'>,
   ): void {
-    const { parentId = null, outcome, name, span } = more;
+    const { parentId = null, span, ...shown } = more;
     this.#byCause.set(cause.id, id);
     const turn = this.#current;
     if (turn === undefined || this.#isFull) return;
-    const step: FoldedStep = {
-      ...{ kind, id, parentId, startedAt: at, endedAt: at, turn },
-      ...span,
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(name === undefined ? {} : { name }),
-    };
+    const step: FoldedStep = { kind, id, parentId, startedAt: at, endedAt: at, turn, ...span, ...shown };
     const origin = parentId === null ? undefined : this.#causeOf(parentId);
     if (origin !== undefined) step.cause = origin;
     this.#keep(step, true);
