@@ -79,11 +79,12 @@ export function createScheduler({ schedules, records, deliver, clock, logger }: 
     async function stepOn(): Promise<void> {
       for (const schedule of left) {
         if (stopped.signal.aborted) return;
-        const isDone = await step(schedule).then(
-          () => true,
-          (error: unknown) => (failing(schedule, error), false),
-        );
-        if (isDone) done += 1;
+        try {
+          await step(schedule);
+          done += 1;
+        } catch (error) {
+          failing(schedule, error);
+        }
       }
     }
     await Promise.all(Array.from({ length: stepsAtOnceMax }, stepOn));

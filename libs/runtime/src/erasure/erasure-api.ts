@@ -41,11 +41,10 @@ const generationsMax = 1_000;
 export function createErasureApi(ports: ErasureApiPorts): ErasureApi {
   const { erasures, directory, userNames, sealer, clock } = ports;
 
-  const idOf = (tenant: TenantId, subject: string, generation: number): string =>
-    publicId(
-      'ers',
-      nameOfText(JSON.stringify([tenant, 'erasure', subject, ...(generation === 0 ? [] : [generation])])),
-    );
+  function idOf(tenant: TenantId, subject: string, generation: number): string {
+    const parts = [tenant, 'erasure', subject, ...(generation === 0 ? [] : [generation])];
+    return publicId('ers', nameOfText(JSON.stringify(parts)));
+  }
 
   const recordOf = (
     tenant: TenantId,

@@ -10,18 +10,14 @@ import {
   credentialOwner,
   type FamilyKey,
   familyKeyOwner,
-  type FamilyKeys,
   localTenant,
   type RotatingSealer,
   type SealOwner,
-  type Secrets,
   sourceOwner,
-  type Sources,
+  type Stores,
   type Tenants,
   type UserCredential,
-  type UserCredentials,
   webhookOwner,
-  type Webhooks,
   type TenantId,
 } from '@dormouse/ports';
 import { everyItem, everyItemAfter } from '../every-item.ts';
@@ -91,7 +87,7 @@ async function* everyTenant(tenants: Pick<Tenants, 'list'>): AsyncGenerator<Tena
 const pageLimit = 200;
 const rowsAtOnce = 500;
 
-export const placeOfSecrets = (secrets: Pick<Secrets, 'list' | 'replace'>): SealedPlace =>
+export const placeOfSecrets = (secrets: Pick<Stores['secrets'], 'list' | 'replace'>): SealedPlace =>
   async function* (tenant) {
     for (const secret of await secrets.list(tenant))
       yield {
@@ -101,7 +97,7 @@ export const placeOfSecrets = (secrets: Pick<Secrets, 'list' | 'replace'>): Seal
       };
   };
 
-export const placeOfCredentials = (credentials: Pick<UserCredentials, 'page' | 'replace'>): SealedPlace =>
+export const placeOfCredentials = (credentials: Pick<Stores['userCredentials'], 'page' | 'replace'>): SealedPlace =>
   async function* (tenant) {
     const all = everyItemAfter<UserCredential>(rowsAtOnce, (after) => credentials.page(tenant, after, rowsAtOnce));
     for await (const each of all)
@@ -112,7 +108,7 @@ export const placeOfCredentials = (credentials: Pick<UserCredentials, 'page' | '
       };
   };
 
-export const placeOfWebhooks = (webhooks: Pick<Webhooks, 'list' | 'replace'>): SealedPlace =>
+export const placeOfWebhooks = (webhooks: Pick<Stores['webhooks'], 'list' | 'replace'>): SealedPlace =>
   async function* (tenant) {
     for await (const webhook of everyItem(pageLimit, (page) => webhooks.list(tenant, page))) {
       const owner = webhookOwner(webhook);
@@ -126,7 +122,7 @@ export const placeOfWebhooks = (webhooks: Pick<Webhooks, 'list' | 'replace'>): S
     }
   };
 
-export const placeOfSources = (sources: Pick<Sources, 'list' | 'replace'>): SealedPlace =>
+export const placeOfSources = (sources: Pick<Stores['sources'], 'list' | 'replace'>): SealedPlace =>
   async function* (tenant) {
     for await (const source of everyItem(pageLimit, (page) => sources.list(tenant, page)))
       yield {
@@ -137,7 +133,7 @@ export const placeOfSources = (sources: Pick<Sources, 'list' | 'replace'>): Seal
   };
 
 /** Families that were erased have nothing to seal. */
-export const placeOfFamilyKeys = (keys: Pick<FamilyKeys, 'page' | 'replace'>): SealedPlace =>
+export const placeOfFamilyKeys = (keys: Pick<Stores['familyKeys'], 'page' | 'replace'>): SealedPlace =>
   async function* (tenant) {
     const all = everyItemAfter<FamilyKey>(rowsAtOnce, (after) => keys.page(tenant, after?.family ?? null, rowsAtOnce));
     for await (const key of all)

@@ -17,7 +17,7 @@
 //   H6. A tenant that is active again wakes its threads as fast as they are decided, and no faster than
 //       `wakesPerLookMax` per look: its wakes fill no queue that others wait in. (tenant-limits)
 import {
-  type Agents,
+  type Stores,
   type Clock,
   type HeldGroup,
   type HeldThread,
@@ -28,7 +28,6 @@ import {
   type ThreadDelivery,
   type ThreadDirectory,
   type ThreadKey,
-  type ToolServers,
 } from '@dormouse/ports';
 import { everyItemAfter } from '../every-item.ts';
 import { createRepeatedService } from '../repeated-service.ts';
@@ -81,6 +80,15 @@ export interface HeldWakes {
   stop(): Promise<void>;
 }
 
+export interface HeldWakesPorts extends Pick<Stores, 'agents' | 'toolServers' | 'heldThreads'> {
+  readonly inputs: Pick<InputBus, 'publish'>;
+  readonly records: Pick<TenantRecords, 'isActive'>;
+  /** (H6) */
+  readonly limits: Pick<TenantLimits, 'mayEnter'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 const lookEveryMs = 1_000;
 const threadsAtOnce = 100;
 const wakesPerLookMax = 500;
@@ -88,17 +96,7 @@ const wakesPerLookMax = 500;
 const wakeAgainMs = 60_000;
 
 /** Wakes the marked threads of what may go on again, whichever process owns them. */
-export function createHeldWakes(deps: {
-  readonly records: Pick<TenantRecords, 'isActive'>;
-  readonly agents: Pick<Agents, 'paused'>;
-  readonly toolServers: Pick<ToolServers, 'get'>;
-  readonly heldThreads: HeldThreads;
-  readonly inputs: Pick<InputBus, 'publish'>;
-  /** (H6) */
-  readonly limits: Pick<TenantLimits, 'mayEnter'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}): HeldWakes {
+export function createHeldWakes(deps: HeldWakesPorts): HeldWakes {
   const { records, agents, toolServers, heldThreads, inputs, limits, clock, logger } = deps;
   const stopped = new AbortController();
   /** When the wake of a mark was sent from here. */

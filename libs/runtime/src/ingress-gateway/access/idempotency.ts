@@ -23,6 +23,8 @@ const renewEveryMs = 2_000;
 
 const sealedBefore = 'This Idempotency-Key was used before a rotation of keys: its first answer can be read no more.';
 
+const usedOtherwise = 'This Idempotency-Key was used with another body, or by a key for other agents.';
+
 export interface OnceRequest {
   readonly tenant: TenantId;
   readonly route: string;
@@ -56,15 +58,9 @@ export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
       if (body === null) return refused('IDEMPOTENCY_KEY_REUSED', sealedBefore); // (P5)
       return answered({ answer: { status, body }, replayed: true });
     }
-    if (claim.claim === 'other_body') {
-      return refused(
-        'IDEMPOTENCY_KEY_REUSED',
-        'This Idempotency-Key was used with another body, or by a key for other agents.',
-      );
-    }
-    if (claim.claim === 'running') {
+    if (claim.claim === 'other_body') return refused('IDEMPOTENCY_KEY_REUSED', usedOtherwise);
+    if (claim.claim === 'running')
       return refused('IDEMPOTENCY_IN_PROGRESS', 'A request with this Idempotency-Key is still running.');
-    }
     return answered({ answer: await runClaimed(), replayed: false });
 
     async function runClaimed(): Promise<KeptAnswer> {

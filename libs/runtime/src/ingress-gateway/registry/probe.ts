@@ -9,6 +9,7 @@ import { type Steps, canonicalizing, checkingJson, shortJsonCharacters } from '@
 import { hash } from 'node:crypto';
 import { encodeCancelToolCall, manifestBytesMax, parsingToolset, toolServerUrl } from '@dormouse/protocol';
 import type { ToolServer } from '@dormouse/ports';
+import { isAcknowledgement } from '../read/waiting-sentence.ts';
 import type { IngressParts } from '../ingress-ports.ts';
 import { inTurnsIf } from '../../in-turns.ts';
 
@@ -80,11 +81,11 @@ async function tryCredential({ transport, clock }: Ports, server: ToolServer): P
       ? report('refused', `the server answers ${answer}: it asks for a credential, and the registration has none`)
       : report('none');
   if (isRefused) return report('refused', `the server answers ${answer} to the credential of the registration`);
-  if (!isGood(answer))
+  if (!isAcknowledgement(answer))
     return report('unchecked', `the server answered ${answer} to /cancel_tool_call, where the credential was tried`);
   const without = await answerTo({ ...server, auth: null });
   if (unauthorised.has(Number(without))) return report('accepted');
-  return isGood(without)
+  return isAcknowledgement(without)
     ? report('unchecked', 'the server takes a notice without the credential as well')
     : report('unchecked', `without the credential the server answered ${without}`);
 }
@@ -93,8 +94,6 @@ const report = (state: CredentialReport['state'], detail: string | null = null):
   state,
   detail,
 });
-
-const isGood = (answer: number | string): boolean => Number(answer) >= 200 && Number(answer) < 300;
 
 type ManifestReport = Omit<ProbeReport, 'latencyMs' | 'credential'>;
 

@@ -9,6 +9,7 @@
 //   R4. A tenant has at most `trialsMax` in one process at the same time.
 import type { IdempotencyKeys, Sealer, SealOwner, ToolServer, TenantId } from '@dormouse/ports';
 import { encodeInvocation, parsingToolset, type Tool, type Toolset } from '@dormouse/protocol';
+import { isAcknowledgement } from '../read/waiting-sentence.ts';
 import type { IngressParts } from '../ingress-ports.ts';
 import { inTurns } from '../../in-turns.ts';
 import { timeSortedName } from '../access/client-id.ts';
@@ -146,14 +147,10 @@ async function call(ports: TrialPorts, trial: Trial): Promise<Answered<TrialAnsw
     headers: { 'idempotency-key': toolCallId },
     timeoutMs: Math.max(1, Math.min(ackMsMax, endsAt - now)),
   });
-  const refusal = sent.sent
-    ? sent.status >= 200 && sent.status <= 299
-      ? null
-      : `the tool server answered HTTP ${sent.status}`
-    : `${sent.code}: ${sent.detail}`;
-  if (refusal === null) return answered((await answerOf(ports, tenant, toolCallId, endsAt)) ?? timedOut);
+  if (sent.sent && isAcknowledgement(sent.status))
+    return answered((await answerOf(ports, tenant, toolCallId, endsAt)) ?? timedOut);
   await idempotencyKeys.abandon(tenant, route, toolCallId);
-  return answered(failure(refusal));
+  return answered(failure(sent.sent ? `the tool server answered HTTP ${sent.status}` : `${sent.code}: ${sent.detail}`));
 }
 
 const timedOut: TrialAnswer = {

@@ -116,24 +116,19 @@ export function createAnswerLinkApi(ports: AnswerLinkPorts): AnswerLinkApi {
         return invalid([{ pointer: '/answer', detail: 'is not what this link may answer' }]);
       const { tenant, thread, choiceId, argumentsHash } = link;
       const by = { ...source, actor: actorOf(link) }; // (A5)
-      const given = {
-        answer: { answer: 'decision', decision: answer },
-        reason,
-        decidedBy: link.for,
-        by,
-        once: true,
-      } as const;
+      const decided = { answer: 'decision', decision: answer } as const;
+      const given = { answer: decided, reason, decidedBy: link.for, by, once: true, argumentsHash } as const;
       // Each answer is a request of its own, so that the thread tells the first from the next. (A2)
       const origin = { tenant, method: 'POST', path: `link ${link.id}`, idempotencyKey: null };
-      const taken = await choices.answer({ tenant, thread }, choiceId, { ...given, argumentsHash }, origin);
+      const taken = await choices.answer({ tenant, thread }, choiceId, given, origin);
       if (taken.ok) return answered({ state: 'open', value: link });
-      const isAbout = ['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED', 'NOT_FOUND'].includes(
-        taken.refusal.code,
-      );
-      return isAbout ? answered(overOf(taken)) : taken;
+      return endings.has(taken.refusal.code) ? answered(overOf(taken)) : taken;
     },
   };
 }
+
+/** Refusals that say that the link is over. */
+const endings: ReadonlySet<string> = new Set(['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED', 'NOT_FOUND']);
 
 interface AskedApproval {
   readonly choice: Choice;
@@ -144,14 +139,15 @@ interface AskedApproval {
 /** The choice while it is open, as it is shown. */
 async function askedIn(
   ports: Pick<AnswerLinkPorts, 'log' | 'snapshots'>,
-  key: ThreadKey,
+  { tenant, thread: threadId }: ThreadKey,
   choiceId: string,
 ): Promise<AskedApproval | null> {
-  const { thread } = await loadThread(ports, { tenant: key.tenant, thread: key.thread });
+  const key = { tenant, thread: threadId };
+  const { thread } = await loadThread(ports, key);
   const choice = own(thread.choices, choiceId);
   const call = choice === undefined ? undefined : callOf(thread, choice.toolCallId);
   if (choice === undefined || call === undefined) return null;
-  const views = await openChoices(ports.log, { tenant: key.tenant, thread: key.thread }, thread);
+  const views = await openChoices(ports.log, key, thread);
   const view = views.find(({ id }) => id === choiceId);
   return view === undefined ? null : { choice, call, view };
 }

@@ -185,9 +185,7 @@ async function boundAnswer(
   if (edited === undefined && argumentsHash === undefined && !isShared) return answered({});
   const call = callOf(thread, choice.toolCallId);
   if (call === undefined || choice.kind !== 'approval')
-    return invalid([
-      { pointer: edited === undefined ? '/arguments_hash' : '/arguments', detail: 'is only for approvals' },
-    ]);
+    return invalid([{ pointer: edited ? '/arguments' : '/arguments_hash', detail: 'is only for approvals' }]);
   if (argumentsHash !== undefined && argumentsHash !== shownHash(call.arguments)) return changed();
   const current = hash('sha256', JSON.stringify(call.arguments));
   const shown = isShared ? { shown: current } : {}; // (H3)

@@ -73,10 +73,6 @@ export class AiSdkEncoder {
     return this.#over;
   }
 
-  get hasStarted(): boolean {
-    return this.#started;
-  }
-
   /** Takes an event of the message that is before the response. */
   pass(event: ApiEvent): void {
     this.#follow(event);
