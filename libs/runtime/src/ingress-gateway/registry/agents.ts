@@ -12,6 +12,7 @@ import { everyItem } from '../../every-item.ts';
 import type { IngressParts } from '../ingress-ports.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
+  always,
   answered,
   type Answered,
   invalid,
@@ -107,8 +108,6 @@ async function opensThreads({ sources, schedules }: AgentPorts, { tenant, name }
     if (agent === name) return true;
   return false;
 }
-
-const always = (): boolean => true;
 
 /** Null when the precondition does not hold, also when it has ceased to meanwhile. */
 async function insertVersion(

@@ -19,6 +19,7 @@ import type { IngressParts } from '../ingress-ports.ts';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
+  always,
   answered,
   type Answered,
   invalid,
@@ -141,8 +142,6 @@ function changedBy(server: ToolServer, patch: ToolServerPatch, now: number): Too
   const isResumed = server.paused && patch.paused === false;
   return { ...server, ...patch, updatedAt: now, ...(isResumed ? { resumedAt: now } : {}) };
 }
-
-const always = (): boolean => true;
 
 /** Changes at once alternate; more rounds than this mean that something else is wrong. */
 const replaceAttemptsMax = 10;
