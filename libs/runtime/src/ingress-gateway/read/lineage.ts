@@ -4,8 +4,8 @@
 //   N1. Oldest first, each generation up to the event after which the next one was forked; the thread itself comes last
 //       and is not cut. What was inherited never changes, so a cursor into it stays valid for ever.
 //   N2. A cursor is a position in the thread's own log, or `<generation>.<position>` in what it inherited: what is
-//       listed next comes from later events, or from earlier ones in a list that goes backwards. There is none at the
-//       end of the list.
+//       listed next comes from later events, or from earlier ones in a list that goes backwards. It stays valid for
+//       ever. At the end of the list there is none.
 //   N3. Calls that were open where the fork was made are interrupted for the fork, whatever became of them later.
 import {
   invalidCursor,

@@ -92,15 +92,17 @@ function waitWords(thread: Thread, facts: WaitFacts): string | null {
 const counting = (words: string, others: number): string => (others === 0 ? words : `${words}; and ${others} more`);
 
 /** (W4) */
-/** What a person is to do, by what a call waits for. */
-const tasks = { approval: 'allow', choice: 'answer a question of', login: 'log in for' } as const;
+const asks = 'answer a question of';
+const logsIn = 'log in for';
+/** What a person is to do, by what a call waits for and by the kind of a question. */
+const tasks = { approval: 'allow', choice: asks, tool: asks, login: logsIn, oauth: logsIn } as const;
 
 function belowWords(question: Question, now: number): string {
   const { kind, thread, toolCallId, operation, toolServer, since, expiresAt } = question;
-  const asked = tasks[({ approval: 'approval', tool: 'choice', oauth: 'login' } as const)[kind]];
   const at = toolServer === null ? '' : ` at ${cleaned(toolServer)}`;
   const call = `\`${toolCallId}\` (${cleaned(operation)})${at}`;
-  return `waiting ${span(now - since)} for a person to ${asked} ${call}, of \`${thread}\` below; it expires ${until(expiresAt, now)}`;
+  const person = `waiting ${span(now - since)} for a person to ${tasks[kind]} ${call}`;
+  return `${person}, of \`${thread}\` below; it expires ${until(expiresAt, now)}`;
 }
 
 function wordsOf(thread: Thread, wait: Wait, facts: WaitFacts): string {

@@ -317,14 +317,10 @@ export class TurnFold {
     if (call !== undefined && cause.kind === 'result' && cause.id === toolCallId) {
       const accepted = [inputIds.result(toolCallId), inputIds.confirmation(toolCallId)];
       const id = accepted.find((inputId) => commit.inputs.includes(inputId));
-      const about = {
-        kind: 'callback',
-        parentId: toolCallId,
-        startedAt: at,
-        endedAt: at,
-        outcome: 'accepted',
-      } as const;
-      if (id !== undefined) this.#keep({ ...about, id, ...this.#spanOf(id, place), turn: call.turn }, true);
+      if (id !== undefined) {
+        const about = { id, parentId: toolCallId, startedAt: at, endedAt: at, outcome: 'accepted' };
+        this.#keep({ kind: 'callback', ...about, ...this.#spanOf(id, place), turn: call.turn }, true);
+      }
     }
     this.#end(toolCallId, at, outcome);
     this.#endAll(at, 'withdrawn', ({ callId, kind }) => callId === toolCallId && kind !== 'child');
