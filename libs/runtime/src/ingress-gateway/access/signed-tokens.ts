@@ -25,9 +25,9 @@ export interface SignedToken {
 }
 
 export interface SignedTokens<Claims> {
-  /** `jti` is the token's id, `ttlS` in seconds from now. */
+  /** `jti` is the token's id; the thread is read back as `sub`. `ttlS`: seconds from now. */
   sign(about: { readonly thread: string; readonly jti: string }, claims: Claims, ttlS: number): Promise<SignedToken>;
-  /** What a text of this kind says; `expired` for one that is over, null for anything that is none. `sub` is the thread. */
+  /** What a text of this kind says; `expired` for one that is over, null for anything that is none. */
   read(token: string): Promise<(JWTPayload & Claims) | 'expired' | null>;
 }
 
