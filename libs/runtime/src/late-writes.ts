@@ -1,5 +1,6 @@
 // Writes of what is counted in memory: some time after it was counted, off the path, one at a time.
-import { type Clock, Fault } from '@dormouse/ports';
+import type { Clock } from '@dormouse/ports';
+import { faultCode } from './fault-code.ts';
 
 export interface LateWrites {
   /** Something is to be written. */
@@ -36,7 +37,7 @@ export function createLateWrites({ clock, everyMs, writeAll, warn }: LateWritesD
       await writeAll();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) warn(error instanceof Fault ? error.code : String(error));
+      if (!isFailing) warn(faultCode(error));
       isFailing = true;
       schedule();
     }

@@ -2,6 +2,11 @@
 import type { Clock } from '@dormouse/ports';
 import type { Service } from './service.ts';
 
+/** Its stop waits for the look that is under way. */
+export interface RepeatedService extends Service {
+  stop(): Promise<void>;
+}
+
 export interface Repetition {
   readonly clock: Pick<Clock, 'sleep'>;
   /** Aborted by `stop`: a look that takes long ends early by it. */
@@ -10,7 +15,10 @@ export interface Repetition {
 }
 
 /** `look` reports its own failures: it does not reject. */
-export function createRepeatedService({ clock, stopped, everyMs }: Repetition, look: () => Promise<void>): Service {
+export function createRepeatedService(
+  { clock, stopped, everyMs }: Repetition,
+  look: () => Promise<void>,
+): RepeatedService {
   let running: Promise<void> = Promise.resolve();
 
   async function run(): Promise<void> {

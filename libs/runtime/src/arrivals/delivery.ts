@@ -11,23 +11,13 @@
 //   D4. While too much of the tenant waits for its threads, nothing is claimed or opened: the sender, or the schedule,
 //       comes again. The same holds while the tenant may store no more, but for what has arrived before.
 //       (tenant-limits)
-import type {
-  Clock,
-  Deliveries,
-  InputBus,
-  Snapshots,
-  TenantId,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
-} from '@dormouse/ports';
+import type { TenantId, ThreadKey } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
 import { type MessageSchedule, type MessageSource, text } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { loadThread } from '../log/thread-reader.ts';
 import { inputIdOf, publicId, type RequestName, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered } from '../ingress-gateway/refusal.ts';
-import type { TenantLimits } from '../tenants/tenant-limits.ts';
-import type { ThreadLookup } from '../ingress-gateway/write/thread-lookup.ts';
 import type { ThreadApi } from '../ingress-gateway/write/threads.ts';
 
 export interface Arrival {
@@ -53,16 +43,10 @@ export interface Arrived {
 
 export type Deliver = (arrival: Arrival) => Promise<Answered<Arrived>>;
 
-export interface DeliverPorts {
-  readonly directory: Pick<ThreadDirectory, 'list' | 'releaseExternalId'>;
-  readonly deliveries: Deliveries;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly bus: InputBus;
-  readonly clock: Clock;
-  readonly threads: ThreadLookup;
-  readonly limits: Pick<TenantLimits, 'mayEnter' | 'mayStore'>;
-}
+export type DeliverPorts = Pick<
+  IngressParts,
+  'directory' | 'deliveries' | 'log' | 'snapshots' | 'bus' | 'clock' | 'threads' | 'limits'
+>;
 
 /** Each round has been lost to another thread of the same external id, opened and closed meanwhile. */
 const roundsMax = 10;

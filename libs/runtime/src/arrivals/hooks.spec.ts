@@ -3,7 +3,7 @@ import { type InputDelivery, newTenant, type Source, tenantId } from '@dormouse/
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { stage, type Stage } from '../ingress-gateway/spec/ingress-stage.ts';
+import { ingressRig, type IngressRig } from '../ingress-gateway/spec/ingress-rig.ts';
 import type { Ingress } from '../ingress-gateway/ingress.ts';
 import { schedulesMax } from './schedule-api.ts';
 import { sourcesMax } from './source-api.ts';
@@ -15,7 +15,7 @@ const model = {
   ...{ outputTokensMax: null, images: false, parameters: {} },
 };
 
-interface Door extends Stage {
+interface Door extends IngressRig {
   readonly ingress: Ingress;
   readonly source: Source;
   readonly arrived: readonly InputDelivery[];
@@ -28,7 +28,7 @@ interface Door extends Stage {
 type Delivered = Awaited<ReturnType<Ingress['hooks']['receive']>>;
 
 async function door(key = '/issue/id'): Promise<Door> {
-  const at = stage();
+  const at = ingressRig();
   const ingress = at.ingressWith({
     sealer: plainSealer,
     hooks: {
@@ -77,7 +77,7 @@ async function door(key = '/issue/id'): Promise<Door> {
   };
 }
 
-const threadsOf = async ({ ports }: Stage) =>
+const threadsOf = async ({ ports }: IngressRig) =>
   (await ports.directory.list(tenant, {}, { limit: 200, cursor: null })).data;
 
 const about = (id: unknown, title = 'broken') => ({ issue: { id, title } });

@@ -9,9 +9,10 @@
 //       of a tenant that is being deleted find no source.
 //   K5. Neither token nor secret is in a log line or an answer.
 import { hash, timingSafeEqual } from 'node:crypto';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { inTurns } from '../in-turns.ts';
 import { checkingJson, isJsonObject, type JsonObject } from '@dormouse/json';
-import { Fault, type Logger, type Sealer, type Secrets, type Source, type Sources } from '@dormouse/ports';
+import { Fault, type Logger, type Source } from '@dormouse/ports';
 import { nameOfText } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../ingress-gateway/refusal.ts';
 import type { TenantRecords } from '../tenants/tenant-records.ts';
@@ -29,10 +30,7 @@ export interface HookApi {
   receive(source: Source, delivery: SignedDelivery): Promise<Answered<HookAnswer>>;
 }
 
-export interface HookPorts {
-  readonly sources: Sources;
-  readonly secrets: Secrets;
-  readonly sealer: Sealer;
+export interface HookPorts extends Pick<IngressParts, 'sources' | 'secrets' | 'sealer'> {
   readonly records: TenantRecords;
   /** Milliseconds since the epoch, by the clock of senders. */
   readonly wallNow: () => number;

@@ -6,8 +6,9 @@
 //       agent exists. While it is there, its agent is not deleted.
 //   P3. A tenant has `schedulesMax` of them at most; several that are made at once may pass it by their number.
 import { canonicalJson, type Problem } from '@dormouse/json';
-import type { Agents, Clock, Entropy, Page, PageRequest, Schedules, TenantSchedule, TenantId } from '@dormouse/ports';
+import type { Page, PageRequest, TenantSchedule, TenantId } from '@dormouse/ports';
 import { comesTooOften } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { publicId, timeSortedName } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../ingress-gateway/refusal.ts';
 import { unknownName } from '../ingress-gateway/registry/known-names.ts';
@@ -33,12 +34,7 @@ export interface ScheduleApi {
 /** Of a tenant. (P3) */
 export const schedulesMax = 200;
 
-export interface SchedulePorts {
-  readonly schedules: Schedules;
-  readonly agents: Agents;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type SchedulePorts = Pick<IngressParts, 'schedules' | 'agents' | 'clock' | 'entropy'>;
 
 export function createScheduleApi(ports: SchedulePorts): ScheduleApi {
   const { schedules, agents, clock, entropy } = ports;

@@ -10,7 +10,7 @@ import {
 import { createManualClock, settle } from '@dormouse/adapter-memory';
 import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { afterEach, describe, expect, it } from 'vitest';
-import { stage, type Stage } from '../ingress-gateway/spec/ingress-stage.ts';
+import { ingressRig, type IngressRig } from '../ingress-gateway/spec/ingress-rig.ts';
 import type { Service } from '../service.ts';
 import { createTenantRecords } from '../tenants/tenant-records.ts';
 import type { ScheduleContent } from './schedule-api.ts';
@@ -33,7 +33,7 @@ interface Fired {
   readonly missed: number;
 }
 
-interface Clockwork extends Omit<Stage, 'clock'> {
+interface Clockwork extends Omit<IngressRig, 'clock'> {
   readonly clock: Clock;
   readonly schedule: () => Promise<TenantSchedule>;
   /** One for each message: the log takes an input once. */
@@ -84,7 +84,7 @@ const daily: ScheduleContent = {
 };
 
 async function clockwork(from: string, changes: Partial<ScheduleContent> = {}, processes = 1): Promise<Clockwork> {
-  const at = stage();
+  const at = ingressRig();
   const jumping = jumpingClock(from);
   const { clock } = jumping;
   const pass = (ms: number): Promise<void> => jumping.pass(ms);
@@ -262,7 +262,7 @@ describe('a schedule of a tenant', () => {
   });
 
   it('(F7) fires in its minute with five hundred others of the same second, of which each takes 250 ms', async () => {
-    const { ports } = stage();
+    const { ports } = ingressRig();
     const clock = createManualClock(Date.parse('2026-11-27T08:59:59.500Z'));
     const nextAt = Date.parse('2026-11-27T09:00:00Z');
     const schedule = { ...daily, missed: 'skip', nextAt, lookAt: nextAt, createdAt: 0, fired: 0, skipped: 0 } as const;

@@ -16,6 +16,7 @@
 import { createSharedRoom } from '@dormouse/collections';
 import { type Clock, Fault, type Logger, type Schedules, type TenantSchedule, type TenantId } from '@dormouse/ports';
 import { timesUpTo } from '@dormouse/thread';
+import { faultCode } from '../fault-code.ts';
 import { nameOfText } from '../ingress-gateway/access/client-id.ts';
 import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
@@ -78,11 +79,12 @@ export function createScheduler({ schedules, records, deliver, clock, logger }: 
     async function stepOn(): Promise<void> {
       for (const schedule of left) {
         if (stopped.signal.aborted) return;
-        const isDone = await step(schedule).then(
-          () => true,
-          (error: unknown) => (failing(schedule, error), false),
-        );
-        if (isDone) done += 1;
+        try {
+          await step(schedule);
+          done += 1;
+        } catch (error) {
+          failing(schedule, error);
+        }
       }
     }
     await Promise.all(Array.from({ length: stepsAtOnceMax }, stepOn));
@@ -137,18 +139,14 @@ export function createScheduler({ schedules, records, deliver, clock, logger }: 
   }
 
   function failing({ tenant, name }: TenantSchedule, error: unknown): void {
-    logger.warn('schedule_failing', {
-      tenant,
-      schedule: name,
-      code: error instanceof Fault ? error.code : String(error),
-    });
+    logger.warn('schedule_failing', { tenant, schedule: name, code: faultCode(error) });
   }
 
   async function lookSafely(): Promise<void> {
     try {
       while (await look()) if (stopped.signal.aborted) return;
     } catch (error) {
-      logger.warn('schedules_failing', { code: error instanceof Fault ? error.code : String(error) });
+      logger.warn('schedules_failing', { code: faultCode(error) });
     }
   }
 

@@ -8,19 +8,8 @@
 //   O3. The token of its URL is random, and stored hashed and sealed.
 //   O4. A tenant has `sourcesMax` of them at most; several that are made at once may pass it by their number.
 import { canonicalJson, type Problem } from '@dormouse/json';
-import {
-  type Agents,
-  type Clock,
-  type Entropy,
-  type Page,
-  type PageRequest,
-  type Sealer,
-  type Secrets,
-  type Source,
-  sourceOwner,
-  type Sources,
-  type TenantId,
-} from '@dormouse/ports';
+import { type Page, type PageRequest, type Source, sourceOwner, type TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { publicId, timeSortedName } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../ingress-gateway/refusal.ts';
 import { unknownName } from '../ingress-gateway/registry/known-names.ts';
@@ -30,10 +19,7 @@ import { keyProblem, templateProblem } from './template.ts';
 
 export type SourceContent = Pick<Source, 'name' | 'kind' | 'secret' | 'agent' | 'key' | 'message'>;
 
-export interface ShownSource extends SourceContent {
-  readonly id: string;
-  readonly createdAt: number;
-}
+export type ShownSource = SourceContent & Pick<Source, 'id' | 'createdAt'>;
 
 export interface SourceApi {
   create(
@@ -47,13 +33,10 @@ export interface SourceApi {
 /** Of a tenant. (O4) */
 export const sourcesMax = 200;
 
-export interface SourcePorts {
-  readonly sources: Sources;
-  readonly secrets: Secrets;
-  readonly agents: Agents;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
+export interface SourcePorts extends Pick<
+  IngressParts,
+  'sources' | 'secrets' | 'agents' | 'sealer' | 'clock' | 'entropy'
+> {
   /** `https://host[/prefix]`: where senders reach this installation. */
   readonly publicBase: string;
 }

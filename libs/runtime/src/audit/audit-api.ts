@@ -15,9 +15,10 @@ import {
   encodeCursor,
   Fault,
   invalidCursor,
+  type PageRequest,
   type TenantId,
+  type Page,
 } from '@dormouse/ports';
-import type { ListPage } from '../ingress-gateway/read/thread-page.ts';
 import { noHash } from './audit-chain.ts';
 import { type Auditor, createAuditor } from './auditor.ts';
 
@@ -44,14 +45,12 @@ export interface SignedRoot {
   readonly signature: string;
 }
 
-export interface AuditOrder {
+export interface AuditOrder extends PageRequest {
   readonly order: 'asc' | 'desc';
-  readonly limit: number;
-  readonly cursor: string | null;
 }
 
 export interface AuditApi extends Auditor {
-  list(tenant: TenantId, filter: AuditFilter, page: AuditOrder): Promise<ListPage<AuditRow>>;
+  list(tenant: TenantId, filter: AuditFilter, page: AuditOrder): Promise<Page<AuditRow>>;
   /** Lines of JSON without their line feeds: the rows, then the signed root. (Q1, Q2) @throws Fault UNAVAILABLE */
   export(tenant: TenantId): AsyncIterable<AuditRow | SignedRoot>;
   readonly keys: AuditSigner['keys'];

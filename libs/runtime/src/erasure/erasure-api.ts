@@ -4,17 +4,8 @@
 //   E1. An erasure is named by what it erases: asked again, it is the same one. Of a user whose last erasure is done
 //       and who has threads again, the next one is another.
 //   E2. A user's id is in no erasure that is done; while one runs it is sealed.
-import type {
-  Clock,
-  ErasureRecord,
-  ErasureScope,
-  Erasures,
-  Page,
-  PageRequest,
-  Sealer,
-  ThreadDirectory,
-  TenantId,
-} from '@dormouse/ports';
+import type { ErasureRecord, Page, PageRequest, TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { nameOfText, publicId } from '../ingress-gateway/access/client-id.ts';
 import { answered, type Answered, notFound, refused } from '../ingress-gateway/refusal.ts';
 import type { Certificate } from './certificate.ts';
@@ -22,13 +13,8 @@ import { isUserName, type UserNames } from './user-name.ts';
 
 export type ErasureTarget = { readonly threadId: string } | { readonly userId: string };
 
-export interface ShownErasure {
-  readonly id: string;
-  readonly scope: ErasureScope;
-  readonly subject: string;
+export interface ShownErasure extends Pick<ErasureRecord, 'id' | 'scope' | 'subject' | 'requestedAt' | 'threads'> {
   readonly state: 'running' | 'done';
-  readonly requestedAt: number;
-  readonly threads: number;
   readonly certificate: Certificate | null;
 }
 
@@ -40,12 +26,8 @@ export interface ErasureApi {
   list(tenant: TenantId, page: PageRequest): Promise<Page<ShownErasure>>;
 }
 
-export interface ErasureApiPorts {
-  readonly erasures: Erasures;
-  readonly directory: Pick<ThreadDirectory, 'get' | 'list'>;
+export interface ErasureApiPorts extends Pick<IngressParts, 'erasures' | 'directory' | 'sealer' | 'clock'> {
   readonly userNames: UserNames;
-  readonly sealer: Sealer;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Owner of a user's id in an erasure. */
@@ -59,11 +41,10 @@ const generationsMax = 1_000;
 export function createErasureApi(ports: ErasureApiPorts): ErasureApi {
   const { erasures, directory, userNames, sealer, clock } = ports;
 
-  const idOf = (tenant: TenantId, subject: string, generation: number): string =>
-    publicId(
-      'ers',
-      nameOfText(JSON.stringify([tenant, 'erasure', subject, ...(generation === 0 ? [] : [generation])])),
-    );
+  function idOf(tenant: TenantId, subject: string, generation: number): string {
+    const parts = [tenant, 'erasure', subject, ...(generation === 0 ? [] : [generation])];
+    return publicId('ers', nameOfText(JSON.stringify(parts)));
+  }
 
   const recordOf = (
     tenant: TenantId,

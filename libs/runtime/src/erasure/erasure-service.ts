@@ -10,18 +10,19 @@
 //   R3. A thread that waits for an operator (parked) is erased as it is: it cannot take the event.
 //   R4. Several processes may work on one erasure: every step is the same for all, and one certificate is stored.
 //   R5. One that fails is begun again, and holds up no other.
-import {
-  type Clock,
-  type ErasureRecord,
-  Fault,
-  type Logger,
-  type Sealer,
-  type Stores,
-  type ThreadRow,
-  type TenantId,
-  type UserCredential,
+import type {
+  Clock,
+  ErasureRecord,
+  Logger,
+  Sealer,
+  Stores,
+  ThreadRow,
+  TenantId,
+  UserCredential,
 } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
+import { everyItemAfter } from '../every-item.ts';
+import { faultCode } from '../fault-code.ts';
 import type { AuditSigner } from '../audit/audit-api.ts';
 import { inputIdOf, nameOfText, publicId } from '../ingress-gateway/access/client-id.ts';
 import type { FamilyKeyring } from '../sealed/family-keyring.ts';
@@ -100,10 +101,8 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
 
   async function close({ tenant, thread }: ThreadRow, erasure: string): Promise<void> {
     const name = nameOfText(JSON.stringify([tenant, 'erasure', erasure, 'close', thread]));
-    await inputs.publish(
-      { tenant, thread },
-      { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) },
-    );
+    const request = { kind: 'CloseRequest', id: inputIdOf(name), requestId: publicId('req', name) } as const;
+    await inputs.publish({ tenant, thread }, request);
   }
 
   /** Bodies that no key seals any more, until the log is a chain to its end. (emptied-log Q3) */
@@ -132,12 +131,9 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
   /** Users with credentials that the name fits: a restore has brought them back, and their ids are not known. */
   async function usersNamed(tenant: TenantId, name: string): Promise<ReadonlySet<string>> {
     const users = new Set<string>();
-    for (let after: UserCredential | null = null; ;) {
-      const page: readonly UserCredential[] = await userCredentials.page(tenant, after, atOnce);
-      for (const { userId } of page) if (userNames.of(tenant, userId).includes(name)) users.add(userId);
-      after = page.at(-1) ?? null;
-      if (after === null || page.length < atOnce) return users;
-    }
+    const all = everyItemAfter<UserCredential>(atOnce, (after) => userCredentials.page(tenant, after, atOnce));
+    for await (const { userId } of all) if (userNames.of(tenant, userId).includes(name)) users.add(userId);
+    return users;
   }
 
   async function work(given: ErasureRecord): Promise<void> {
@@ -158,11 +154,8 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
     if (Number.isFinite(keyKeptMs) && clock.now() - erasure.keysErasedAt < keyKeptMs) return; // (R2)
     await targets.removeInheritedLabels(tenant, rows);
     for (const row of rows) await empty(row, families);
-    await remover.remove(
-      tenant,
-      rows.map(({ thread }) => thread),
-      'copies',
-    );
+    const threads = rows.map(({ thread }) => thread);
+    await remover.remove(tenant, threads, 'copies');
     if (erasure.scope === 'user') await removeCredentials(tenant, userOf(erasure));
     await contentEraser.scrub(erasure.wasClear);
     const certificate = certificateOf(erasure, clock.now(), contentEraser.traces, signer);
@@ -172,12 +165,11 @@ export function createErasureService(deps: ErasureServiceDeps): Service {
   }
 
   function report(error: unknown, { tenant, id }: Pick<ErasureRecord, 'tenant' | 'id'>): void {
-    const code = error instanceof Fault ? error.code : String(error);
-    logger.warn('erasure_failing', { code, tenant, erasure: id });
+    logger.warn('erasure_failing', { code: faultCode(error), tenant, erasure: id });
   }
 
   function unread(error: unknown): readonly ErasureRecord[] {
-    logger.warn('erasure_failing', { code: error instanceof Fault ? error.code : String(error) });
+    logger.warn('erasure_failing', { code: faultCode(error) });
     return [];
   }
 

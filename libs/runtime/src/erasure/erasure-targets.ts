@@ -1,6 +1,7 @@
 // What an erasure is about: the threads below its roots, those that were forked from them, and payloads that are stored
 // for all threads of a tenant.
 import type { Stores, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
+import { everyItem } from '../every-item.ts';
 import { namedBlobs } from '../ingress-gateway/transfer/named-blobs.ts';
 import { beginningOf } from '../ingress-gateway/read/thread-beginning.ts';
 import { openCommit } from '../log/envelope.ts';
@@ -35,16 +36,8 @@ const commitsAtOnce = 200;
 export function createErasureTargets(ports: TargetPorts): ErasureTargets {
   const { directory, log, tenantLog, blobs, restingThreads, userNames } = ports;
 
-  async function* rowsOf(tenant: TenantId, filter: ThreadFilter): AsyncGenerator<ThreadRow> {
-    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-      const page: Awaited<ReturnType<typeof directory.list>> = await directory.list(tenant, filter, {
-        limit: rowsAtOnce,
-        cursor,
-      });
-      yield* page.data;
-      cursor = page.nextCursor;
-    }
-  }
+  const rowsOf = (tenant: TenantId, filter: ThreadFilter): AsyncGenerator<ThreadRow> =>
+    everyItem(rowsAtOnce, (page) => directory.list(tenant, filter, page));
 
   /** A name that a restore has brought back finds its user by trying all. */
   const rowsOfUser = (tenant: TenantId, user: string): AsyncGenerator<ThreadRow> =>

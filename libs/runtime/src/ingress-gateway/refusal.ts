@@ -53,6 +53,9 @@ export const notFound = (what: string): Answered<never> => refused('NOT_FOUND', 
 /** What must be true of what is there, or of its absence, for a change to be made. */
 export type Precondition<Item> = (current: Item | null) => boolean;
 
+/** For a change without one. */
+export const always: Precondition<unknown> = () => true;
+
 export const preconditionFailed = (what: string): Answered<never> =>
   refused('PRECONDITION_FAILED', `The ${what} is another one than \`If-Match\` names: it was changed meanwhile.`);
 

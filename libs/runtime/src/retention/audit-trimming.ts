@@ -6,11 +6,21 @@
 //   A2. Rows go from the beginning, so that no gap is left. A removal is an entry itself; it waits until the oldest row
 //       is a day older than it may be: one entry a day.
 import type { AuditLog, TenantId } from '@dormouse/ports';
+import type { AuditEntry } from '../audit/audit-entry.ts';
 import type { Auditor } from '../audit/auditor.ts';
 
 const dayMs = 86_400_000;
 const rowsPerRead = 500;
 const readsMax = 20;
+
+/** What the audit says of a removal by retention. */
+export const auditedRemoval = (
+  tenant: TenantId,
+  action: 'audit.trimmed' | 'threads.removed',
+  outcome: string,
+): AuditEntry => ({
+  ...{ tenant, actor: 'retention', action, target: null, from: null, outcome, requestId: null },
+});
 
 /** Answers how many rows were removed. `before`: milliseconds since the epoch. @throws Fault */
 export async function trimAudit(
@@ -25,26 +35,14 @@ export async function trimAudit(
   const last = (await auditLog.last(tenant))?.seq ?? 0;
   let upTo = oldest.seq - 1;
   for (let reads = 0; reads < readsMax; reads += 1) {
-    const rows = await auditLog.page(
-      tenant,
-      {},
-      { beyond: upTo === 0 ? null : upTo, order: 'asc', limit: rowsPerRead },
-    );
+    const place = { beyond: upTo === 0 ? null : upTo, order: 'asc', limit: rowsPerRead } as const;
+    const rows = await auditLog.page(tenant, {}, place);
     const old = rows.findIndex((row) => !isOld(row, before));
     upTo = Math.min(last - 1, upTo + (old < 0 ? rows.length : old)); // (A1)
     if (old >= 0 || rows.length < rowsPerRead) break;
   }
   if (upTo < oldest.seq) return 0;
   await auditLog.remove(tenant, upTo);
-  const outcome = `rows ${oldest.seq} to ${upTo}`;
-  const entry = {
-    actor: 'retention',
-    action: 'audit.trimmed',
-    target: null,
-    from: null,
-    outcome,
-    requestId: null,
-  } as const;
-  await audit.record({ tenant, ...entry });
+  await audit.record(auditedRemoval(tenant, 'audit.trimmed', `rows ${oldest.seq} to ${upTo}`));
   return upTo - oldest.seq + 1;
 }

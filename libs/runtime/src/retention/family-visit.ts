@@ -13,31 +13,31 @@
 //   V5. A thread that does not close has something open that its row does not show, or its input was lost: its row is
 //       written anew from the log, and it is left alone for `aloneMs` or gets its input again.
 import { createBoundedMap } from '@dormouse/collections';
-import type {
-  Clock,
-  InputBus,
-  RestingThreads,
-  Snapshots,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
-  TenantId,
-} from '@dormouse/ports';
+import type { Stores, Clock, RestingThread, ThreadKey, TenantId } from '@dormouse/ports';
 import { inputIds, restsSince, statusOf } from '@dormouse/thread';
+import { everyItemAfter } from '../every-item.ts';
 import { loadThread } from '../log/thread-reader.ts';
 import { familyStep, type FamilyThread } from './family-step.ts';
 
-export interface FamilyVisitPorts {
-  readonly restingThreads: RestingThreads;
-  readonly directory: Pick<ThreadDirectory, 'project'>;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly inputs: Pick<InputBus, 'publish'>;
+export interface FamilyVisitPorts extends Pick<
+  Stores,
+  'restingThreads' | 'directory' | 'log' | 'snapshots' | 'inputs'
+> {
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Answers the threads of a family that is to be removed; none for any other. @throws Fault */
 export type FamilyVisit = (tenant: TenantId, family: string, before: number) => Promise<readonly string[]>;
+
+interface Visited {
+  readonly tenant: TenantId;
+  readonly family: string;
+  readonly threads: readonly FamilyThread[];
+  /** Rest begins before this time. */
+  readonly before: number;
+}
+
+const namesOf = (threads: readonly FamilyThread[]): readonly string[] => threads.map(({ thread }) => thread);
 
 const threadsPerPage = 500;
 /** How long a thread may take to be closed, before its log is read; and before that is given up for now. */
@@ -60,14 +60,12 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
 
   async function threadsOf(tenant: TenantId, family: string, before: number): Promise<readonly FamilyThread[]> {
     const threads: FamilyThread[] = [];
-    for (let after: string | null = null; ;) {
-      const page = await restingThreads.family(tenant, family, after, threadsPerPage);
-      for (const row of page)
-        threads.push({ ...row, restingSince: await restingSince({ tenant, thread: row.thread }, row, before) });
-      const last = page.at(-1);
-      if (last === undefined || page.length < threadsPerPage) return threads;
-      after = last.thread;
-    }
+    const rows = everyItemAfter<RestingThread>(threadsPerPage, (after) =>
+      restingThreads.family(tenant, family, after?.thread ?? null, threadsPerPage),
+    );
+    for await (const row of rows)
+      threads.push({ ...row, restingSince: await restingSince({ tenant, thread: row.thread }, row, before) });
+    return threads;
   }
 
   /** (V2) */
@@ -83,48 +81,31 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
   }
 
   /** The root first: what a child says to a closed parent wakes nothing. */
-  async function endAll(
-    tenant: TenantId,
-    family: string,
-    threads: readonly FamilyThread[],
-    before: number,
-  ): Promise<void> {
+  async function endAll({ tenant, family, threads, before }: Visited): Promise<void> {
     const open = threads.filter(({ status }) => status !== 'closed');
-    const rootFirst = [...open].sort((one, other) => Number(other.thread === family) - Number(one.thread === family));
-    for (const { thread, leavingAt } of rootFirst) {
+    for (const { thread, leavingAt } of open.toSorted(
+      (one, other) => Number(other.thread === family) - Number(one.thread === family),
+    )) {
       const id = inputIds.retentionEnd(String(leavingAt ?? clock.now()));
       await inputs.publish({ tenant, thread }, { kind: 'RetentionEnd', id, restingSince: before }); // (V1)
     }
   }
 
-  async function mark(
-    tenant: TenantId,
-    family: string,
-    threads: readonly FamilyThread[],
-    before: number,
-  ): Promise<void> {
-    const names = threads.map(({ thread }) => thread);
+  /** Marks all threads of the family; null takes the marks back. */
+  const leave = ({ tenant, threads }: Visited, at: number | null): Promise<void> =>
+    restingThreads.leave(tenant, namesOf(threads), at);
+
+  async function mark(visited: Visited): Promise<void> {
+    const { tenant, family, threads } = visited;
     const leavingAt = clock.now();
-    await restingThreads.leave(tenant, names, leavingAt);
-    if (await restingThreads.areForkedFrom(tenant, names, family)) {
-      await restingThreads.leave(tenant, names, null); // (V4)
-      return;
-    }
-    await endAll(
-      tenant,
-      family,
-      threads.map((thread) => ({ ...thread, leavingAt })),
-      before,
-    );
+    await leave(visited, leavingAt);
+    if (await restingThreads.areForkedFrom(tenant, namesOf(threads), family)) return leave(visited, null); // (V4)
+    await endAll({ ...visited, threads: threads.map((thread) => ({ ...thread, leavingAt })) });
   }
 
   /** (V5) */
-  async function look(
-    tenant: TenantId,
-    family: string,
-    threads: readonly FamilyThread[],
-    before: number,
-  ): Promise<void> {
+  async function look(visited: Visited): Promise<void> {
+    const { tenant, family, threads, before } = visited;
     const marked = (leavingAt: number | null): number => clock.now() - (leavingAt ?? 0);
     const late = threads.filter(({ status, leavingAt }) => status !== 'closed' && marked(leavingAt) >= endMs);
     let isUsed = late.some(({ leavingAt }) => marked(leavingAt) >= endMsMax);
@@ -137,21 +118,15 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
     }
     if (isUsed) {
       alone.set(nameOf(tenant, family), clock.now() + aloneMs);
-      await unmark(tenant, threads);
-    } else if (late.length > 0) await endAll(tenant, family, threads, before);
+      await leave(visited, null);
+    } else if (late.length > 0) await endAll(visited);
   }
-
-  const unmark = (tenant: TenantId, threads: readonly FamilyThread[]): Promise<void> =>
-    restingThreads.leave(
-      tenant,
-      threads.map(({ thread }) => thread),
-      null,
-    );
 
   return async (tenant, family, before) => {
     if (isAlone(nameOf(tenant, family))) return [];
     const threads = await threadsOf(tenant, family, before);
-    const names = threads.map(({ thread }) => thread);
+    const names = namesOf(threads);
+    const visited = { tenant, family, threads, before };
     const isNeeded = names.length > 0 && (await restingThreads.areForkedFrom(tenant, names, family)); // (V4)
     const step = familyStep(threads, { before, now: clock.now(), isNeeded });
     switch (step) {
@@ -159,13 +134,13 @@ export function createFamilyVisit(ports: FamilyVisitPorts): FamilyVisit {
       case 'wait':
         return [];
       case 'unmark':
-        await unmark(tenant, threads);
+        await leave(visited, null);
         return [];
       case 'mark':
-        await mark(tenant, family, threads, before);
+        await mark(visited);
         return [];
       case 'end':
-        await look(tenant, family, threads, before);
+        await look(visited);
         return [];
       case 'remove':
         return names;

@@ -10,34 +10,29 @@
 //   R4. A tenant that keeps threads for ever again, or longer, takes back the marks of those that were to go.
 //   R5. What was removed is in the log, in the metrics, and in the audit of its tenant.
 import {
-  type AuditLog,
   type Clock,
-  Fault,
-  type IdempotencyKeys,
   type Logger,
   type Metrics,
   type RestingRoot,
   type RootsWanted,
+  type Stores,
   type TenantRecord,
-  type Tenants,
-  type ThreadRemover,
   type TenantId,
   noTenant,
 } from '@dormouse/ports';
 import { createBoundedMap } from '@dormouse/collections';
+import { everyItem } from '../every-item.ts';
+import { faultCode } from '../fault-code.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import { beginningOf } from '../ingress-gateway/read/thread-beginning.ts';
 import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 import type { TenantLimits } from '../tenants/tenant-limits.ts';
-import { trimAudit } from './audit-trimming.ts';
+import { auditedRemoval, trimAudit } from './audit-trimming.ts';
 import { createFamilyVisit, type FamilyVisitPorts } from './family-visit.ts';
 
-export interface RetentionDeps extends FamilyVisitPorts {
-  readonly tenants: Pick<Tenants, 'list'>;
-  readonly remover: ThreadRemover;
-  readonly idempotency: IdempotencyKeys;
-  readonly auditLog: AuditLog;
+export interface RetentionDeps
+  extends FamilyVisitPorts, Pick<Stores, 'tenants' | 'remover' | 'idempotency' | 'auditLog'> {
   readonly audit: Auditor;
   readonly limits: Pick<TenantLimits, 'stored'>;
   readonly clock: Clock;
@@ -75,14 +70,9 @@ export function createRetention(deps: RetentionDeps): Service {
   async function pass(): Promise<void> {
     const isAuditTime = isDue(auditsAt, clock.now());
     if (isAuditTime) auditsAt = clock.now();
-    for (let cursor: string | null = null; ;) {
-      const page = await tenants.list({ limit: tenantsPerPage, cursor });
-      for (const tenant of page.data) {
-        if (stopped.signal.aborted) return;
-        await keepOnly(tenant, isAuditTime).catch((error: unknown) => failing(tenant.id, error));
-      }
-      cursor = page.nextCursor;
-      if (cursor === null) return;
+    for await (const tenant of everyItem(tenantsPerPage, (page) => tenants.list(page))) {
+      if (stopped.signal.aborted) return;
+      await keepOnly(tenant, isAuditTime).catch((error: unknown) => failing(tenant.id, error));
     }
   }
 
@@ -135,9 +125,7 @@ export function createRetention(deps: RetentionDeps): Service {
     removedThreads.add(threads);
     removedBytes.add(bytes);
     logger.info('retention_removed', { tenant, threads, rows, bytes });
-    const outcome = `${threads} threads, ${bytes} bytes`;
-    const entry = { actor: 'retention', action: 'threads.removed', target: null, from: null, requestId: null } as const;
-    await deps.audit.record({ tenant, ...entry, outcome });
+    await deps.audit.record(auditedRemoval(tenant, 'threads.removed', `${threads} threads, ${bytes} bytes`));
   }
 
   async function trim(tenant: TenantId, before: number): Promise<void> {
@@ -146,7 +134,7 @@ export function createRetention(deps: RetentionDeps): Service {
   }
 
   function failing(tenant: TenantId, error: unknown): void {
-    logger.warn('retention_failing', { tenant, code: error instanceof Fault ? error.code : String(error) }); // (R2)
+    logger.warn('retention_failing', { tenant, code: faultCode(error) }); // (R2)
   }
 
   /** (R2) */

@@ -37,10 +37,8 @@ export function sealedAnswers(keys: IdempotencyKeys, { seal, families }: Sealing
     async finish(tenant, route, key, answer) {
       const name = JSON.stringify([tenant, route, key]);
       const sealing = finish(tenant, route, key, answer);
-      finishing.set(
-        name,
-        sealing.catch(() => undefined),
-      );
+      const settled = sealing.catch(() => undefined);
+      finishing.set(name, settled);
       try {
         await sealing;
       } finally {

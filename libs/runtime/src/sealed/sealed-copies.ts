@@ -35,10 +35,8 @@ export function sealedViews(views: Views, { seal, families }: SealingDeps): View
     },
     async list(key) {
       const stored = await views.list(key);
-      const contents = await seal.openAll(
-        key.tenant,
-        stored.map(({ viewType, content }) => ({ place: placeOf(key, viewType), text: content })),
-      );
+      const sealed = stored.map(({ viewType, content }) => ({ place: placeOf(key, viewType), text: content }));
+      const contents = await seal.openAll(key.tenant, sealed);
       return stored.flatMap((view, index) => {
         const content = contents[index] ?? null;
         return content === null ? [] : [{ ...view, content }];

@@ -7,27 +7,15 @@
 //   H2. A subscription is in force when its key is in memory. A hint that comes when the key has been forgotten is
 //       lost, and the key is read again for the next ones.
 import type { Delta, Hint, LiveFeed, Retrying, ThreadKey } from '@dormouse/ports';
-import type { ContentSeal, Place } from './content-seal.ts';
+import type { Place } from './content-seal.ts';
 import type { SealingDeps } from './sealed-copies.ts';
 
 export function sealedFeed(feed: LiveFeed, { seal, families }: SealingDeps): LiveFeed {
   function sealedHint(key: ThreadKey, hint: Hint): Hint | null {
     const family = families.remembered(key);
-    const sealed = (place: Place, text: string): string | null =>
-      family === undefined ? null : (seal.sealNow(key.tenant, family, place, text) ?? null);
-    switch (hint.hint) {
-      case 'delta': {
-        if (hint.delta.kind === 'slot') return hint;
-        const text = sealed(placeOfDelta(key, hint.delta), hint.delta.text);
-        return text === null ? null : { hint: 'delta', delta: { ...hint.delta, text } };
-      }
-      case 'retrying': {
-        const detail = sealed(placeOfRetrying(key, hint.retrying), hint.retrying.detail);
-        return detail === null ? null : { hint: 'retrying', retrying: { ...hint.retrying, detail } };
-      }
-      default:
-        return hint;
-    }
+    return withWords(key, hint, (place, text) =>
+      family === undefined ? undefined : seal.sealNow(key.tenant, family, place, text),
+    );
   }
 
   return {
@@ -39,7 +27,7 @@ export function sealedFeed(feed: LiveFeed, { seal, families }: SealingDeps): Liv
       const family = await families.of(key);
       await seal.prime(key.tenant, family);
       return feed.subscribe(key, (hint) => {
-        const opened = openedHint(seal, key, hint);
+        const opened = withWords(key, hint, (place, text) => seal.openNow(key.tenant, place, text));
         if (opened !== null) listener(opened);
         else void seal.prime(key.tenant, family).catch(() => undefined); // (H2)
       });
@@ -68,15 +56,21 @@ const placeOfRetrying = ({ thread }: ThreadKey, { completionId, attempt }: Retry
   ...['retrying', thread, completionId, String(attempt)],
 ];
 
-function openedHint(seal: ContentSeal, key: ThreadKey, hint: Hint): Hint | null {
+type Exchange = (place: Place, text: string) => string | null | undefined;
+
+/** The hint with its words exchanged, if it is of those that are stored; null where they cannot be. */
+function withWords(key: ThreadKey, hint: Hint, exchange: Exchange): Hint | null {
   switch (hint.hint) {
     case 'delta': {
-      const text = seal.openNow(key.tenant, placeOfDelta(key, hint.delta), hint.delta.text) ?? null;
-      return text === null ? null : { hint: 'delta', delta: { ...hint.delta, text } };
+      const { delta } = hint;
+      if (delta.kind === 'slot') return hint; // a time, in the clear
+      const text = exchange(placeOfDelta(key, delta), delta.text) ?? null;
+      return text === null ? null : { hint: 'delta', delta: { ...delta, text } };
     }
     case 'retrying': {
-      const detail = seal.openNow(key.tenant, placeOfRetrying(key, hint.retrying), hint.retrying.detail) ?? null;
-      return detail === null ? null : { hint: 'retrying', retrying: { ...hint.retrying, detail } };
+      const { retrying } = hint;
+      const detail = exchange(placeOfRetrying(key, retrying), retrying.detail) ?? null;
+      return detail === null ? null : { hint: 'retrying', retrying: { ...retrying, detail } };
     }
     default:
       return hint;

@@ -17,14 +17,12 @@
 //       may be rewritten by another process: there the store is asked each time.
 //   L5. A commit costs one sealing; a thread that is active here costs no read.
 import { ThreadMap } from '@dormouse/collections';
-import type { Append, AppendAnswer, Commit, PlacedCommit, TenantLog, ThreadLog, TenantId } from '@dormouse/ports';
+import type { Append, AppendAnswer, Commit, PlacedCommit, Stores, TenantId } from '@dormouse/ports';
 import { chainHash, openCommit } from '../log/envelope.ts';
 import type { FamilyKeyring, OpenKey } from './family-keyring.ts';
 import { familyOfFirst, type ThreadFamily } from './thread-family.ts';
 
-export interface SealedLogDeps {
-  readonly log: ThreadLog;
-  readonly tenantLog: TenantLog;
+export interface SealedLogDeps extends Pick<Stores, 'log' | 'tenantLog'> {
   readonly keyring: FamilyKeyring;
   readonly families: ThreadFamily;
 }
@@ -45,7 +43,7 @@ interface Sealing {
 
 const rememberedMax = 50_000;
 
-export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog; readonly tenantLog: TenantLog } {
+export function createSealedLog(deps: SealedLogDeps): Pick<Stores, 'log' | 'tenantLog'> {
   const { log, tenantLog, keyring, families } = deps;
   const ends = new ThreadMap<End>();
   /** Threads whose contents are erased. (L4) */
@@ -195,10 +193,8 @@ export function createSealedLog(deps: SealedLogDeps): { readonly log: ThreadLog;
       grown: (places) => tenantLog.grown(places),
       async after(tenant, place, limit) {
         const found = await tenantLog.after(tenant, place, limit);
-        const all = await openAll(
-          tenant,
-          found.map(({ commit }) => commit),
-        );
+        const stored = found.map(({ commit }) => commit);
+        const all = await openAll(tenant, stored);
         return found.map((each, index): PlacedCommit => ({ ...each, commit: all[index] ?? each.commit }));
       },
     },

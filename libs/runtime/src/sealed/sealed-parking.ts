@@ -18,10 +18,8 @@ export function sealedParking(parked: ParkedThreads, { seal, families }: Sealing
     },
     async inputs(key) {
       const stored = await parked.inputs(key);
-      const texts = await seal.openAll(
-        key.tenant,
-        stored.map(({ input }) => ({ place: placeOf(key, input.id), text: insideOf(input) ?? '' })),
-      );
+      const sealed = stored.map(({ input }) => ({ place: placeOf(key, input.id), text: insideOf(input) ?? '' }));
+      const texts = await seal.openAll(key.tenant, sealed);
       return stored.map((each, index): ParkedInput => {
         const text = texts[index] ?? '';
         return insideOf(each.input) === null || text === ''

@@ -10,22 +10,17 @@ import {
   credentialOwner,
   type FamilyKey,
   familyKeyOwner,
-  type FamilyKeys,
   localTenant,
-  type Page,
   type RotatingSealer,
   type SealOwner,
-  type Secrets,
-  type Source,
   sourceOwner,
-  type Sources,
+  type Stores,
   type Tenants,
   type UserCredential,
-  type UserCredentials,
   webhookOwner,
-  type Webhooks,
   type TenantId,
 } from '@dormouse/ports';
+import { everyItem, everyItemAfter } from '../every-item.ts';
 import { unsealed } from './unsealed.ts';
 
 export interface ResealingPorts {
@@ -35,11 +30,11 @@ export interface ResealingPorts {
   readonly places: readonly SealedPlace[];
 }
 
-/** Where sealed values are kept for longer than the old key: what is not here ends by itself (unsealed.ts). */
-export interface SealedPlace {
-  /** All of a tenant. */
-  list(tenant: TenantId): AsyncIterable<SealedValue>;
-}
+/**
+ * All values of a tenant that a store keeps for longer than the old key; what is in no place ends by itself
+ * (unsealed.ts).
+ */
+export type SealedPlace = (tenant: TenantId) => AsyncIterable<SealedValue>;
 
 export interface SealedValue {
   readonly owner: SealOwner;
@@ -58,8 +53,6 @@ export interface ResealingReport {
 
 /** Goes on for `withinMs` at most. @throws Fault */
 export type Reseal = (withinMs: number) => Promise<ResealingReport>;
-
-const tenantsAtOnce = 200;
 
 export function createResealing({ tenants, sealer, clock, places }: ResealingPorts): Reseal {
   return async (withinMs) => {
@@ -83,104 +76,71 @@ export async function* everySealed(
   tenants: Pick<Tenants, 'list'>,
   places: readonly SealedPlace[],
 ): AsyncGenerator<SealedValue> {
-  for await (const tenant of everyTenant(tenants)) for (const place of places) yield* place.list(tenant);
+  for await (const tenant of everyTenant(tenants)) for (const place of places) yield* place(tenant);
 }
 
 async function* everyTenant(tenants: Pick<Tenants, 'list'>): AsyncGenerator<TenantId> {
   yield localTenant; // an installation of before tenants has no record of it
-  for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-    const page: Awaited<ReturnType<Tenants['list']>> = await tenants.list({ limit: tenantsAtOnce, cursor });
-    for (const { id } of page.data) if (id !== localTenant) yield id;
-    cursor = page.nextCursor;
-  }
+  for await (const { id } of everyItem(pageLimit, (page) => tenants.list(page))) if (id !== localTenant) yield id;
 }
 
-export const placeOfSecrets = (secrets: Pick<Secrets, 'list' | 'replace'>): SealedPlace => ({
-  async *list(tenant) {
+const pageLimit = 200;
+const rowsAtOnce = 500;
+
+export const placeOfSecrets = (secrets: Pick<Stores['secrets'], 'list' | 'replace'>): SealedPlace =>
+  async function* (tenant) {
     for (const secret of await secrets.list(tenant))
       yield {
         owner: { tenant, name: secret.name },
         sealed: secret.sealed,
         replace: (sealed) => secrets.replace({ ...secret, sealed }, secret),
       };
-  },
-});
+  };
 
-const credentialsAtOnce = 500;
+export const placeOfCredentials = (credentials: Pick<Stores['userCredentials'], 'page' | 'replace'>): SealedPlace =>
+  async function* (tenant) {
+    const all = everyItemAfter<UserCredential>(rowsAtOnce, (after) => credentials.page(tenant, after, rowsAtOnce));
+    for await (const each of all)
+      yield {
+        owner: credentialOwner(tenant, each.userId, each.toolServer),
+        sealed: each.sealed,
+        replace: (sealed) => credentials.replace({ ...each, sealed, version: each.version + 1 }, each),
+      };
+  };
 
-export const placeOfCredentials = (credentials: Pick<UserCredentials, 'page' | 'replace'>): SealedPlace => ({
-  async *list(tenant) {
-    for (let after: UserCredential | null = null; ;) {
-      const page: readonly UserCredential[] = await credentials.page(tenant, after, credentialsAtOnce);
-      for (const each of page)
+export const placeOfWebhooks = (webhooks: Pick<Stores['webhooks'], 'list' | 'replace'>): SealedPlace =>
+  async function* (tenant) {
+    for await (const webhook of everyItem(pageLimit, (page) => webhooks.list(tenant, page))) {
+      const owner = webhookOwner(webhook);
+      const { sealed: now, before } = webhook;
+      yield { owner, sealed: now, replace: (sealed) => webhooks.replace({ ...webhook, sealed }, webhook) };
+      if (before !== null)
         yield {
-          owner: credentialOwner(tenant, each.userId, each.toolServer),
-          sealed: each.sealed,
-          replace: (sealed) => credentials.replace({ ...each, sealed, version: each.version + 1 }, each),
+          ...{ owner, sealed: before.sealed },
+          replace: (sealed) => webhooks.replace({ ...webhook, before: { ...before, sealed } }, webhook),
         };
-      after = page.at(-1) ?? null;
-      if (page.length < credentialsAtOnce) return;
     }
-  },
-});
+  };
 
-const webhooksAtOnce = 200;
-
-export const placeOfWebhooks = (webhooks: Pick<Webhooks, 'list' | 'replace'>): SealedPlace => ({
-  async *list(tenant) {
-    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-      const page: Awaited<ReturnType<Webhooks['list']>> = await webhooks.list(tenant, {
-        limit: webhooksAtOnce,
-        cursor,
-      });
-      for (const webhook of page.data) {
-        const owner = webhookOwner(webhook);
-        const { before } = webhook;
-        yield { owner, sealed: webhook.sealed, replace: (sealed) => webhooks.replace({ ...webhook, sealed }, webhook) };
-        if (before !== null)
-          yield {
-            ...{ owner, sealed: before.sealed },
-            replace: (sealed) => webhooks.replace({ ...webhook, before: { ...before, sealed } }, webhook),
-          };
-      }
-      cursor = page.nextCursor;
-    }
-  },
-});
-
-const sourcesAtOnce = 200;
-
-export const placeOfSources = (sources: Pick<Sources, 'list' | 'replace'>): SealedPlace => ({
-  async *list(tenant) {
-    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-      const page: Page<Source> = await sources.list(tenant, { limit: sourcesAtOnce, cursor });
-      for (const source of page.data)
-        yield {
-          owner: sourceOwner(source),
-          sealed: source.sealedToken,
-          replace: (sealedToken) => sources.replace({ ...source, sealedToken }, source),
-        };
-      cursor = page.nextCursor;
-    }
-  },
-});
-
-const familyKeysAtOnce = 500;
+export const placeOfSources = (sources: Pick<Stores['sources'], 'list' | 'replace'>): SealedPlace =>
+  async function* (tenant) {
+    for await (const source of everyItem(pageLimit, (page) => sources.list(tenant, page)))
+      yield {
+        owner: sourceOwner(source),
+        sealed: source.sealedToken,
+        replace: (sealedToken) => sources.replace({ ...source, sealedToken }, source),
+      };
+  };
 
 /** Families that were erased have nothing to seal. */
-export const placeOfFamilyKeys = (keys: Pick<FamilyKeys, 'page' | 'replace'>): SealedPlace => ({
-  async *list(tenant) {
-    for (let after: string | null = null; ;) {
-      const page: readonly FamilyKey[] = await keys.page(tenant, after, familyKeysAtOnce);
-      for (const key of page)
-        if (key.sealed !== null)
-          yield {
-            owner: familyKeyOwner(key),
-            sealed: key.sealed,
-            replace: (sealed) => keys.replace({ ...key, sealed }, key),
-          };
-      after = page.at(-1)?.family ?? null;
-      if (page.length < familyKeysAtOnce) return;
-    }
-  },
-});
+export const placeOfFamilyKeys = (keys: Pick<Stores['familyKeys'], 'page' | 'replace'>): SealedPlace =>
+  async function* (tenant) {
+    const all = everyItemAfter<FamilyKey>(rowsAtOnce, (after) => keys.page(tenant, after?.family ?? null, rowsAtOnce));
+    for await (const key of all)
+      if (key.sealed !== null)
+        yield {
+          owner: familyKeyOwner(key),
+          sealed: key.sealed,
+          replace: (sealed) => keys.replace({ ...key, sealed }, key),
+        };
+  };

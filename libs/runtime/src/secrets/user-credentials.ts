@@ -5,15 +5,13 @@
 //   C2. A credential goes to the origin that the tool server had when it was set: who moves the registration elsewhere
 //       does not get it.
 import {
-  type Clock,
   credentialOwner,
-  type Sealer,
   type ToolServers,
   type ToolTransport,
   type UserCredential,
-  type UserCredentials,
   type TenantId,
 } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { answered, type Answered, invalid, notFound } from '../ingress-gateway/refusal.ts';
 
 export type NewCredential =
@@ -29,15 +27,10 @@ export type NewCredential =
       readonly expiresAt: number | null;
     };
 
-export interface ShownCredential {
-  readonly toolServer: string;
-  readonly type: UserCredential['type'];
-  readonly origin: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly expiresAt: number | null;
-  readonly failedAt: number | null;
-}
+export type ShownCredential = Pick<
+  UserCredential,
+  'toolServer' | 'type' | 'origin' | 'createdAt' | 'updatedAt' | 'expiresAt' | 'failedAt'
+>;
 
 export interface UserCredentialApi {
   /** 404 for a tool server that is not registered. */
@@ -47,12 +40,9 @@ export interface UserCredentialApi {
   remove(tenant: TenantId, userId: string, toolServer: string): Promise<Answered<null>>;
 }
 
-export interface UserCredentialPorts {
-  readonly userCredentials: UserCredentials;
+export interface UserCredentialPorts extends Pick<IngressParts, 'userCredentials' | 'sealer' | 'clock'> {
   readonly toolServers: Pick<ToolServers, 'get'>;
   readonly transport: Pick<ToolTransport, 'judge'>;
-  readonly sealer: Sealer;
-  readonly clock: Pick<Clock, 'now'>;
 }
 
 export function createUserCredentialApi(ports: UserCredentialPorts): UserCredentialApi {

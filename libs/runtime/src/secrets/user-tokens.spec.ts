@@ -166,7 +166,7 @@ describe('the token of a user', () => {
     gate.open = held.promise;
     const asked = ask(processOf('one'));
     await clock.advance(0);
-    for await (const value of placeOfCredentials(world.ports('sealing').userCredentials).list(acme))
+    for await (const value of placeOfCredentials(world.ports('sealing').userCredentials)(acme))
       expect(await value.replace(value.sealed)).toBe(true);
     held.resolve();
     await clock.advance(100);

@@ -17,9 +17,8 @@
 //   H6. A tenant that is active again wakes its threads as fast as they are decided, and no faster than
 //       `wakesPerLookMax` per look: its wakes fill no queue that others wait in. (tenant-limits)
 import {
-  type Agents,
+  type Stores,
   type Clock,
-  Fault,
   type HeldGroup,
   type HeldThread,
   type HeldThreads,
@@ -29,8 +28,10 @@ import {
   type ThreadDelivery,
   type ThreadDirectory,
   type ThreadKey,
-  type ToolServers,
 } from '@dormouse/ports';
+import { everyItemAfter } from '../every-item.ts';
+import { createRepeatedService } from '../repeated-service.ts';
+import { faultCode } from '../fault-code.ts';
 import type { PausedAgents } from './paused-agents.ts';
 import type { TenantLimits } from './tenant-limits.ts';
 import type { TenantRecords } from './tenant-records.ts';
@@ -45,17 +46,14 @@ export interface Holding {
   holdForServer(key: ThreadKey, toolServer: string): Promise<void>;
 }
 
-export function createHolding({
-  records,
-  heldThreads,
-  pausedAgents,
-  directory,
-}: {
+export interface HoldingPorts {
   readonly records: Pick<TenantRecords, 'isActive'>;
   readonly heldThreads: Pick<HeldThreads, 'hold'>;
   readonly pausedAgents: PausedAgents;
   readonly directory: Pick<ThreadDirectory, 'get'>;
-}): Holding {
+}
+
+export function createHolding({ records, heldThreads, pausedAgents, directory }: HoldingPorts): Holding {
   return {
     async holds({ tenant, thread }) {
       if (await records.isActive(tenant)) return false;
@@ -82,6 +80,15 @@ export interface HeldWakes {
   stop(): Promise<void>;
 }
 
+export interface HeldWakesPorts extends Pick<Stores, 'agents' | 'toolServers' | 'heldThreads'> {
+  readonly inputs: Pick<InputBus, 'publish'>;
+  readonly records: Pick<TenantRecords, 'isActive'>;
+  /** (H6) */
+  readonly limits: Pick<TenantLimits, 'mayEnter'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 const lookEveryMs = 1_000;
 const threadsAtOnce = 100;
 const wakesPerLookMax = 500;
@@ -89,22 +96,11 @@ const wakesPerLookMax = 500;
 const wakeAgainMs = 60_000;
 
 /** Wakes the marked threads of what may go on again, whichever process owns them. */
-export function createHeldWakes(deps: {
-  readonly records: Pick<TenantRecords, 'isActive'>;
-  readonly agents: Pick<Agents, 'paused'>;
-  readonly toolServers: Pick<ToolServers, 'get'>;
-  readonly heldThreads: HeldThreads;
-  readonly inputs: Pick<InputBus, 'publish'>;
-  /** (H6) */
-  readonly limits: Pick<TenantLimits, 'mayEnter'>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}): HeldWakes {
+export function createHeldWakes(deps: HeldWakesPorts): HeldWakes {
   const { records, agents, toolServers, heldThreads, inputs, limits, clock, logger } = deps;
   const stopped = new AbortController();
   /** When the wake of a mark was sent from here. */
   const sent = new Map<string, number>();
-  let running: Promise<void> = Promise.resolve();
   let failing = false;
 
   /** Whether a wake was sent. */
@@ -124,14 +120,12 @@ export function createHeldWakes(deps: {
 
   async function wakeAll(group: HeldGroup): Promise<void> {
     let woken = 0;
-    for (let after: string | null = null; !stopped.signal.aborted;) {
-      const held: readonly HeldThread[] = await heldThreads.list(group, after, threadsAtOnce);
-      for (const each of held) {
-        if (woken >= wakesPerLookMax || !limits.mayEnter(group.tenant).ok) return; // (H6)
-        if (wake(each)) woken += 1;
-      }
-      after = held.at(-1)?.thread ?? null;
-      if (held.length < threadsAtOnce) return;
+    const all = everyItemAfter<HeldThread>(threadsAtOnce, (after) =>
+      heldThreads.list(group, after?.thread ?? null, threadsAtOnce),
+    );
+    for await (const held of all) {
+      if (stopped.signal.aborted || woken >= wakesPerLookMax || !limits.mayEnter(group.tenant).ok) return; // (H6)
+      if (wake(held)) woken += 1;
     }
   }
 
@@ -151,22 +145,14 @@ export function createHeldWakes(deps: {
   }
 
   function report(error: unknown): void {
-    const code = error instanceof Fault ? error.code : String(error);
-    if (!failing && !stopped.signal.aborted) logger.warn('held_threads_failing', { code });
+    if (!failing && !stopped.signal.aborted) logger.warn('held_threads_failing', { code: faultCode(error) });
     failing = true;
   }
 
-  async function run(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      await look().catch(report);
-      await clock.sleep(lookEveryMs, stopped.signal);
-    }
-  }
-
+  const looking = createRepeatedService({ clock, stopped, everyMs: lookEveryMs }, () => look().catch(report));
   return {
-    start: () => {
-      running = run();
-    },
+    start: () => void looking.start(),
+    stop: () => looking.stop(),
     followed: (delivery) => {
       if (delivery.what !== 'input' || delivery.input.kind !== 'ReplayWake') return delivery;
       const { tenant, thread, input, trace } = delivery;
@@ -182,10 +168,6 @@ export function createHeldWakes(deps: {
           heldThreads.remove({ tenant, thread, mark }).catch(report); // (H2) it stays, and is sent again
         },
       };
-    },
-    stop: async () => {
-      stopped.abort();
-      await running;
     },
   };
 }

@@ -7,24 +7,15 @@
 //   R2. A pass that was broken off is repeated: what is to be done follows from the records alone. Several processes
 //       may do it at once.
 //   R3. The tombstone keeps the id and nothing else of the tenant.
-import {
-  type Clock,
-  Fault,
-  type Logger,
-  newTenant,
-  type TenantEraser,
-  type TenantRecord,
-  type Tenants,
-} from '@dormouse/ports';
+import { type Clock, type Logger, newTenant, type Stores, type TenantRecord } from '@dormouse/ports';
+import { faultCode } from '../fault-code.ts';
 import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 
 const lookEveryMs = 5_000;
 const graceMs = 3_000;
 
-export interface TenantErasureDeps {
-  readonly tenants: Tenants;
-  readonly eraser: TenantEraser;
+export interface TenantErasureDeps extends Pick<Stores, 'tenants' | 'eraser'> {
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long a completion may take, and more. */
@@ -49,7 +40,7 @@ export function createTenantErasure({ tenants, eraser, clock, logger, lateWriter
     try {
       for (const tenant of await tenants.deleting()) if (!stopped.signal.aborted) await erase(tenant);
     } catch (error) {
-      logger.warn('tenant_erasure_failing', { code: error instanceof Fault ? error.code : String(error) }); // (R2)
+      logger.warn('tenant_erasure_failing', { code: faultCode(error) }); // (R2)
     }
   }
 

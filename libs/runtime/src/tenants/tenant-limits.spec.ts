@@ -2,7 +2,7 @@ import { createManualClock, createMemoryWorld, type MemoryPorts } from '@dormous
 import { replayWake, type ThreadRow, tenantId, type TenantId } from '@dormouse/ports';
 import { type RecordedEvent, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { limitsOver, setQuotas } from './spec/limits-stage.ts';
+import { limitsOver, setQuotas } from './spec/limits-over.ts';
 import {
   countedBlobs,
   countedInputs,

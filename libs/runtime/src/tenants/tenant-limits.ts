@@ -147,12 +147,8 @@ export function createTenantLimits(deps: {
   function count(tenant: TenantId, change: Partial<OpenOfTenant>): void {
     const value = open.get(tenant);
     if (value === undefined) return;
-    const { threads, subscriptions, at } = value;
-    open.set(tenant, {
-      threads: threads + (change.threads ?? 0),
-      subscriptions: subscriptions + (change.subscriptions ?? 0),
-      at,
-    });
+    const threads = value.threads + (change.threads ?? 0);
+    open.set(tenant, { ...value, threads, subscriptions: value.subscriptions + (change.subscriptions ?? 0) });
   }
 
   async function refuseUsed(tenant: TenantId, names: readonly (typeof ofMessages)[number][]): Promise<Answered<null>> {

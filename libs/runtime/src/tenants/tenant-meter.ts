@@ -11,15 +11,8 @@
 //       process that has died holds nothing.
 //   M5. At most `cellsMax` amounts and `tenantsMax` tenants are kept. An amount without room is not counted.
 import { createBoundedMap } from '@dormouse/collections';
-import {
-  type Clock,
-  type Entropy,
-  Fault,
-  type Logger,
-  type TenantTallies,
-  type TenantTallyRow,
-  type TenantId,
-} from '@dormouse/ports';
+import type { Clock, Entropy, Logger, TenantTallies, TenantTallyRow, TenantId } from '@dormouse/ports';
+import { faultCode } from '../fault-code.ts';
 
 /** What is counted, and when it is over, milliseconds since the epoch; null for never. */
 export interface Meter {
@@ -127,7 +120,7 @@ export function createTenantMeter({ tallies, clock, entropy, logger }: TenantMet
       isAway = false;
     } catch (error) {
       for (const cell of changed) cell.isChanged = true;
-      if (!isAway) logger.warn('tenant_tallies_unwritten', { code: codeOf(error) });
+      if (!isAway) logger.warn('tenant_tallies_unwritten', { code: faultCode(error) });
       isAway = true;
     }
     forgetEnded();
@@ -179,7 +172,7 @@ export function createTenantMeter({ tallies, clock, entropy, logger }: TenantMet
         sums.get(tenant)?.set(name, amount);
       for (const tenant of tenants) known.set(tenant, { sums: sums.get(tenant) ?? new Map(), at });
     } catch (error) {
-      if (!isAway) logger.warn('tenant_tallies_unread', { code: codeOf(error) });
+      if (!isAway) logger.warn('tenant_tallies_unread', { code: faultCode(error) });
       isAway = true;
       for (const tenant of tenants) known.set(tenant, { sums: known.get(tenant)?.sums ?? new Map(), at }); // (M1)
     }
@@ -206,5 +199,3 @@ export function createTenantMeter({ tallies, clock, entropy, logger }: TenantMet
     },
   };
 }
-
-const codeOf = (error: unknown): string => (error instanceof Fault ? error.code : String(error));

@@ -2,7 +2,7 @@
 import type { Gate } from '@dormouse/adapter-memory';
 import { type TenantId, tenantId, type InputBus } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { setQuotas } from '../tenants/spec/limits-stage.ts';
+import { setQuotas } from '../tenants/spec/limits-over.ts';
 import {
   calls,
   createRig,

@@ -6,22 +6,14 @@
 //   H2. A message of a page is taken once: its id and its thread make the input's id.
 //   H3. An answer is read from the commit on that decided its message: sent again, the same answer is given again.
 //   H4. Of several answers to choices none is sent while one of them would be refused.
-import type {
-  Agents,
-  Inbox,
-  InputBus,
-  Snapshots,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
-  TenantId,
-} from '@dormouse/ports';
+import type { ThreadKey, ThreadLog, TenantId } from '@dormouse/ports';
 import { isAtRest, type RecordedEvent, statusOf, type Thread, waitingOn } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-gateway/ingress-ports.ts';
 import { loadThread } from '../log/thread-reader.ts';
-import { inputIdOf, type MintRequestName, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
+import { inputIdOf, type RequestOrigin } from '../ingress-gateway/access/client-id.ts';
 import { apiJson } from '../ingress-gateway/read/api-json.ts';
 import { apiEvent, type ApiEvent } from '../ingress-gateway/read/events.ts';
-import { commitsAfter, lastEventBefore, placedEvents } from '../ingress-gateway/read/log-scan.ts';
+import { commitsAfter, endOf, lastEventBefore, placedEvents } from '../ingress-gateway/read/log-scan.ts';
 import { familyOf, questionsBelow } from '../ingress-gateway/read/questions-below.ts';
 import { answered, type Answered, notFound, refused } from '../ingress-gateway/refusal.ts';
 import { unknownName } from '../ingress-gateway/registry/known-names.ts';
@@ -97,14 +89,8 @@ export interface ChoiceReply {
 /** How long to wait for the decision on a request. */
 const decidedWithinMs = 5_000;
 
-export interface ChatPorts extends FollowPorts {
-  readonly agents: Agents;
-  readonly directory: ThreadDirectory;
-  readonly inbox: Inbox;
-  readonly snapshots: Snapshots;
-  readonly bus: InputBus;
-  readonly mintName: MintRequestName;
-}
+export type ChatPorts = FollowPorts &
+  Pick<IngressParts, 'agents' | 'directory' | 'inbox' | 'snapshots' | 'bus' | 'mintName'>;
 
 export interface ChatParts {
   readonly threads: ThreadApi;
@@ -123,13 +109,8 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
     ...{ tenant, method: 'UI', path: `/v1/ui/${thread}`, idempotencyKey: name },
   });
 
-  async function headOf(key: ThreadKey): Promise<number> {
-    const head = await log.head(key);
-    return head === null ? 0 : head.version + head.count;
-  }
-
   async function say(key: ThreadKey, name: string, items: readonly MessageItem[]): Promise<Answered<AnswerPlace>> {
-    const head = await headOf(key);
+    const head = endOf(await log.head(key));
     const posted = await parts.messages.post(key, items, originOf(key, name));
     if (!posted.ok) return posted;
     const { id: messageId, inputId } = posted.value;
@@ -175,12 +156,8 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
       }
       for (const { choiceId, answer, thread = key.thread } of answers) {
         const asking = { ...key, thread };
-        const given = await parts.choices.answer(
-          asking,
-          choiceId,
-          answer,
-          originOf(asking, nameOfAnswer(choiceId, answer)),
-        );
+        const origin = originOf(asking, nameOfAnswer(choiceId, answer));
+        const given = await parts.choices.answer(asking, choiceId, answer, origin);
         if (!given.ok && given.refusal.code !== 'CHOICE_SETTLED') return given;
       }
       const settled = await Promise.all(answers.map(({ choiceId }) => settledAt(log, key, choiceId)));
@@ -191,10 +168,8 @@ export function createChats(ports: ChatPorts, parts: ChatParts): Chats {
       const { thread } = await loadThread(ports, key);
       const own = Object.keys(thread.choices).map((id) => ({ id, thread: key.thread }));
       const asked = await questionsBelow(ports.inbox, key, familyOf(thread));
-      return [
-        ...own,
-        ...asked.filter(({ kind }) => kind !== 'oauth').map(({ id, thread: child }) => ({ id, thread: child })),
-      ];
+      const below = asked.filter(({ kind }) => kind !== 'oauth');
+      return [...own, ...below.map(({ id, thread: child }) => ({ id, thread: child }))];
     },
     stop: (key, origin) => parts.requests.post(key, { ask: 'interrupt', includeHuman: false }, origin),
     async running(key) {
@@ -248,8 +223,7 @@ const nameOfAnswer = (
 ): string => `answer ${choiceId} ${JSON.stringify([credential, answer, edited ?? null])}`;
 
 async function settledAt(log: ThreadLog, key: ThreadKey, choiceId: string): Promise<number | null> {
-  const head = await log.head(key);
-  const end = head === null ? 0 : head.version + head.count;
+  const end = endOf(await log.head(key));
   const isIt = (event: RecordedEvent): boolean => event.type === 'ChoiceSettled' && event.choiceId === choiceId;
   return (await lastEventBefore(log, key, end + 1, isIt))?.position ?? null;
 }

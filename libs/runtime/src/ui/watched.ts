@@ -1,18 +1,13 @@
 // What an encoder is fed: a thread's stream as it is followed with marks, with questions in the API's JSON beside the
 // values.
 import { apiJson } from '../ingress-gateway/read/api-json.ts';
-import type { Frame } from '../ingress-gateway/watch/follow.ts';
+import type { Frame, Mark } from '../ingress-gateway/watch/follow.ts';
 
 /** The thread after a commit, or when all that was stored has been given. Comes after the commit's events. */
 export interface ThreadMark {
   readonly frame: 'mark';
-  readonly data: {
-    readonly status: string;
-    /** In the API's JSON. */
-    readonly waitingOn: readonly object[];
-    readonly atRest: boolean;
-    readonly position: number;
-  };
+  /** `waitingOn` in the API's JSON. */
+  readonly data: Omit<Mark, 'waitingOn'> & { readonly waitingOn: readonly object[] };
 }
 
 type Framed<Name extends Frame['frame']> = Extract<Frame, { readonly frame: Name }>;
@@ -31,7 +26,6 @@ export function watchedOf(frame: Frame): Watched | null {
     case 'delta':
       return frame;
     case 'choice':
-      return { ...frame, json: apiJson(frame.data) as object };
     case 'oauth':
       return { ...frame, json: apiJson(frame.data) as object };
     case 'mark':

@@ -16,7 +16,6 @@
 import {
   type Clock,
   type Entropy,
-  Fault,
   type Logger,
   type Metrics,
   noMetrics,
@@ -28,6 +27,7 @@ import {
   type TenantId,
 } from '@dormouse/ports';
 import type { Auditor } from '../audit/auditor.ts';
+import { faultCode } from '../fault-code.ts';
 import { createRepeatedService } from '../repeated-service.ts';
 import type { Service } from '../service.ts';
 import { createTenantRecords } from '../tenants/tenant-records.ts';
@@ -76,8 +76,7 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
   let failing = false;
 
   function report(error: unknown): void {
-    if (!failing && !stopping.signal.aborted)
-      logger.warn('webhooks_failing', { code: error instanceof Fault ? error.code : String(error) });
+    if (!failing && !stopping.signal.aborted) logger.warn('webhooks_failing', { code: faultCode(error) });
     failing = true;
   }
 
@@ -178,7 +177,7 @@ export function createWebhookService(deps: WebhookServiceDeps): Service {
   return {
     start: () => looking.start(),
     async stop(withinMs) {
-      await looking.stop(withinMs);
+      await looking.stop();
       await Promise.all([...desks.keys()].map(closeDesk));
       const late = new AbortController();
       await Promise.race([Promise.all(attempts), clock.sleep(withinMs, late.signal)]);

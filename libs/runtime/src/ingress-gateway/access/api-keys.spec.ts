@@ -1,6 +1,6 @@
 import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { stage, type Stage } from '../spec/ingress-stage.ts';
+import { ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 import { allScopes, type Granting, type NewApiKey } from './api-keys.ts';
 
 const tenant = tenantId('acme');
@@ -8,20 +8,20 @@ const all: Granting = { scopes: allScopes, agents: null };
 const wanted: NewApiKey = { name: 'ci', scopes: ['read'], agents: null, expiresAt: null };
 const page = { limit: 10, cursor: null };
 
-async function made(at: Stage, changes: Partial<NewApiKey> = {}, by = all) {
+async function made(at: IngressRig, changes: Partial<NewApiKey> = {}, by = all) {
   const answer = await at.ingress.keys.create(tenant, { ...wanted, ...changes }, by);
   if (!answer.ok) throw new Error(answer.refusal.detail);
   return answer.value;
 }
 
-const codeOf = async (asked: ReturnType<Stage['ingress']['keys']['create']>): Promise<string> => {
+const codeOf = async (asked: ReturnType<IngressRig['ingress']['keys']['create']>): Promise<string> => {
   const answer = await asked;
   return answer.ok ? 'made' : `${answer.refusal.code} ${answer.refusal.detail}`;
 };
 
 describe('an API key', () => {
   it('A1 is told apart by its first characters, and a text that is not ours shows none', async () => {
-    const at = stage();
+    const at = ingressRig();
     const { key } = await made(at);
     await at.clock.advance(1);
     await at.ingress.keys.ensure(tenant, 'bootstrap', 'short-key');
@@ -31,7 +31,7 @@ describe('an API key', () => {
   });
 
   it('A7 that is not in force costs one read by its whole hash, whatever is wrong with it', async () => {
-    const at = stage();
+    const at = ingressRig();
     const { key } = await made(at);
     const revoked = await made(at);
     const expired = await made(at, { expiresAt: at.clock.now() + 1_000 });
@@ -65,7 +65,7 @@ describe('an API key', () => {
   });
 
   it('A2 that is revoked ends everywhere within a second, and stays in the list', async () => {
-    const at = stage();
+    const at = ingressRig();
     const elsewhere = at.ingressWith({});
     const { id, key } = await made(at);
     expect(await elsewhere.keys.authenticate(key)).not.toBeNull();
@@ -80,7 +80,7 @@ describe('an API key', () => {
   });
 
   it.each(['revoked', 'rerolled', 'expired'] as const)('A2 ends what it opened within a second: %s', async (how) => {
-    const at = stage();
+    const at = ingressRig();
     const elsewhere = at.ingressWith({});
     const { id, key } = await made(at, how === 'expired' ? { expiresAt: at.clock.now() + 10_000 } : {});
     const spared = await made(at);
@@ -100,7 +100,7 @@ describe('an API key', () => {
   });
 
   it('A5 grants no scope and no agent that it lacks', async () => {
-    const { keys } = stage().ingress;
+    const { keys } = ingressRig().ingress;
     const reader: Granting = { scopes: ['read', 'threads:write'], agents: null };
     const support: Granting = { scopes: ['tenant:admin'], agents: ['support'] };
     expect(await codeOf(keys.create(tenant, wanted, reader))).toBe('made');
@@ -117,13 +117,13 @@ describe('an API key', () => {
   });
 
   it('is not made with an end in the past', async () => {
-    const at = stage();
+    const at = ingressRig();
     const past = { ...wanted, expiresAt: at.clock.now() };
     expect(await codeOf(at.ingress.keys.create(tenant, past, all))).toContain('INVALID_BODY');
   });
 
   it('A6 is rerolled: its successor can do the same, and both are good until the overlap ends', async () => {
-    const at = stage();
+    const at = ingressRig();
     const old = await made(at, { scopes: ['read', 'threads:write'], agents: ['support'] });
     const rerolled = await at.ingress.keys.reroll(tenant, old.id, 60_000, all);
     if (!rerolled.ok) throw new Error(rerolled.refusal.detail);

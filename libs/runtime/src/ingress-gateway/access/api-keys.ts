@@ -15,10 +15,10 @@
 //       for people, and no key is found by it.
 import { createSharedReads } from '@dormouse/collections';
 import { hash } from 'node:crypto';
-import type { ApiKey, ApiKeys, Clock, Entropy, PageRequest, Scope, TenantId } from '@dormouse/ports';
+import type { ApiKey, Entropy, PageRequest, Scope, TenantId, Page } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
 const rememberedMs = 400;
@@ -31,24 +31,21 @@ export const allScopes: readonly Scope[] = ['read', 'threads:write', 'approvals:
 export const hasScope = (scopes: readonly Scope[], scope: Scope): boolean =>
   scopes.includes(scope) || scopes.includes('tenant:admin');
 
-export interface NewApiKey {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** Names of the agents whose threads it reaches; null for all. */
-  readonly agents: readonly string[] | null;
-  readonly expiresAt: number | null;
-}
-
 /** What a credential may do, and thus grant. (A5) */
 export interface Granting {
   readonly scopes: readonly Scope[];
+  /** Names of the agents whose threads it reaches; null for all. */
   readonly agents: readonly string[] | null;
 }
 
-export interface ShownKey extends Pick<ApiKey, 'id' | 'name' | 'scopes' | 'createdAt' | 'expiresAt'> {
+export interface NewApiKey extends Granting {
+  readonly name: string;
+  readonly expiresAt: number | null;
+}
+
+export interface ShownKey extends Granting, Pick<ApiKey, 'id' | 'name' | 'createdAt' | 'expiresAt'> {
   /** Null for a key whose text is not one of ours, or that was made before prefixes were kept. */
   readonly prefix: string | null;
-  readonly agents: readonly string[] | null;
   /** To `notedMs`; null for a key that was not used. (A4) */
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
@@ -60,9 +57,7 @@ export interface MadeKey {
   readonly key: string;
 }
 
-export interface EndedKey {
-  readonly tenant: TenantId;
-  readonly id: string;
+export interface EndedKey extends Pick<ApiKey, 'tenant' | 'id'> {
   readonly outcome: 'revoked' | 'expired';
 }
 
@@ -82,7 +77,7 @@ export interface KeyApi {
   create(tenant: TenantId, wanted: NewApiKey, by: Granting): Promise<Answered<MadeKey>>;
   /** A successor of the key, which itself ends `overlapMs` from now. (A6) */
   reroll(tenant: TenantId, id: string, overlapMs: number, by: Granting): Promise<Answered<MadeKey>>;
-  list(tenant: TenantId, page: PageRequest): Promise<ListPage<ShownKey>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ShownKey>>;
   /** The key stops working here at once, and everywhere within a second. */
   revoke(tenant: TenantId, id: string): Promise<Answered<null>>;
   /** What was derived from a key is over, as if it never was; false when another call was faster. */
@@ -91,12 +86,7 @@ export interface KeyApi {
   ensure(tenant: TenantId, name: string, key: string): Promise<void>;
 }
 
-export function createKeyApi(deps: {
-  readonly apiKeys: ApiKeys;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}): KeyApi {
-  const { apiKeys, clock, entropy } = deps;
+export function createKeyApi({ apiKeys, clock, entropy }: Pick<IngressParts, 'apiKeys' | 'clock' | 'entropy'>): KeyApi {
   const shared = createSharedReads<ApiKey | null>();
   const remembered = new Map<string, { readonly record: ApiKey; readonly until: number }>();
 
@@ -112,8 +102,6 @@ export function createKeyApi(deps: {
     });
     return id;
   }
-
-  const find = async (keySha256: string): Promise<ApiKey | null> => (await read(keySha256)).inForce;
 
   /** (A7) */
   async function read(keySha256: string): Promise<{ readonly inForce: ApiKey | null; readonly found: ApiKey | null }> {
@@ -157,7 +145,7 @@ export function createKeyApi(deps: {
   return {
     authenticate: async (key) => (await look(key)).key,
     look,
-    inForce: find,
+    inForce: async (keySha256) => (await read(keySha256)).inForce,
     async create(tenant, wanted, by) {
       const lacking = whatLacks(by, wanted);
       if (lacking !== null) return lacking;

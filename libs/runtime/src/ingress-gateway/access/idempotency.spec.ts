@@ -1,13 +1,13 @@
 import { settle } from '@dormouse/adapter-memory';
 import { tenantId, type IdempotencyKeys } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { key, stage } from '../spec/ingress-stage.ts';
+import { key, ingressRig } from '../spec/ingress-rig.ts';
 
 const request = { tenant: key.tenant, route: 'POST /v1/threads', key: 'k', body: '{"a":1}' };
 
 describe('doing something once', () => {
   it('gives the first answer again without doing it again', async () => {
-    const { ingress } = stage();
+    const { ingress } = ingressRig();
     let times = 0;
     const run = () => Promise.resolve({ status: 201, body: `{"n":${++times}}` });
     const first = await ingress.once(request, run);
@@ -17,7 +17,7 @@ describe('doing something once', () => {
   });
 
   it('frees the key after an answer that is not 2xx, and after a fault', async () => {
-    const { ingress } = stage();
+    const { ingress } = ingressRig();
     await ingress.once(request, () => Promise.resolve({ status: 422, body: '' }));
     await expect(ingress.once(request, () => Promise.reject(new Error('down')))).rejects.toThrow('down');
     expect(await ingress.once(request, () => Promise.resolve({ status: 200, body: 'ok' }))).toMatchObject({
@@ -26,7 +26,7 @@ describe('doing something once', () => {
   });
 
   it('P7 refuses what was erased since as what is not there, and does nothing again', async () => {
-    const at = stage();
+    const at = ingressRig();
     const erased = { claim: 'done', answer: { status: 404, body: '' } } as const;
     const ingress = at.ingressWith({ idempotencyKeys: { ...at.ports.idempotency, claim: async () => erased } });
     for (const isSecret of [false, true])
@@ -36,7 +36,7 @@ describe('doing something once', () => {
   });
 
   it('refuses another body, and a second one while the first runs', async () => {
-    const { ingress } = stage();
+    const { ingress } = ingressRig();
     let finish = (_: { status: number; body: string }): void => {};
     const running = ingress.once(request, () => new Promise((resolve) => (finish = resolve)));
     await Promise.resolve();
@@ -50,7 +50,7 @@ describe('doing something once', () => {
   });
 
   it('P6 shows an answer to no credential with another limit, nor does it again for that', async () => {
-    const { ingress } = stage();
+    const { ingress } = ingressRig();
     const never = () => Promise.reject(new Error('never'));
     const run = () => Promise.resolve({ status: 201, body: 'secret' });
     const [one, other] = ['agents: support', 'agents: sales'].map((limit) => ({ ...request, limit }));
@@ -67,7 +67,7 @@ describe('doing something once', () => {
   });
 
   it('P4 is taken over within ten seconds of the end of a process, and never while it runs', async () => {
-    const at = stage();
+    const at = ingressRig();
     const { ingress, clock, ports } = at;
     const never = () => Promise.reject(new Error('never'));
     let dead = false;
@@ -90,7 +90,7 @@ describe('doing something once', () => {
   });
 
   it('keeps tenants and routes apart', async () => {
-    const { ingress } = stage();
+    const { ingress } = ingressRig();
     const answer = (body: string) => () => Promise.resolve({ status: 200, body });
     await ingress.once(request, answer('a'));
     expect(await ingress.once({ ...request, tenant: tenantId('other') }, answer('b'))).toMatchObject({

@@ -11,7 +11,8 @@
 //       asked for a repetition. For any other the key is taken, as by another body.
 //   P7. One that was erased since is no 2xx any more: the request is refused like one for a thread that is not there.
 import { hash } from 'node:crypto';
-import type { Clock, IdempotencyKeys, KeptAnswer, Sealer, SealOwner, TenantId } from '@dormouse/ports';
+import type { KeptAnswer, SealOwner, TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { unsealed } from '../../secrets/unsealed.ts';
 import { answered, type Answered, refused } from '../refusal.ts';
 
@@ -21,6 +22,8 @@ const claimLeaseMs = 8_000;
 const renewEveryMs = 2_000;
 
 const sealedBefore = 'This Idempotency-Key was used before a rotation of keys: its first answer can be read no more.';
+
+const usedOtherwise = 'This Idempotency-Key was used with another body, or by a key for other agents.';
 
 export interface OnceRequest {
   readonly tenant: TenantId;
@@ -40,11 +43,7 @@ export interface OnceAnswer {
 
 export type Once = (request: OnceRequest, run: () => Promise<KeptAnswer>) => Promise<Answered<OnceAnswer>>;
 
-export interface OncePorts {
-  readonly idempotencyKeys: IdempotencyKeys;
-  readonly clock: Clock;
-  readonly sealer: Sealer;
-}
+export type OncePorts = Pick<IngressParts, 'idempotencyKeys' | 'clock' | 'sealer'>;
 
 export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
   return async ({ tenant, route, key, body, limit = null, isSecret = false }, run) => {
@@ -59,15 +58,9 @@ export function onceByKey({ idempotencyKeys, clock, sealer }: OncePorts): Once {
       if (body === null) return refused('IDEMPOTENCY_KEY_REUSED', sealedBefore); // (P5)
       return answered({ answer: { status, body }, replayed: true });
     }
-    if (claim.claim === 'other_body') {
-      return refused(
-        'IDEMPOTENCY_KEY_REUSED',
-        'This Idempotency-Key was used with another body, or by a key for other agents.',
-      );
-    }
-    if (claim.claim === 'running') {
+    if (claim.claim === 'other_body') return refused('IDEMPOTENCY_KEY_REUSED', usedOtherwise);
+    if (claim.claim === 'running')
       return refused('IDEMPOTENCY_IN_PROGRESS', 'A request with this Idempotency-Key is still running.');
-    }
     return answered({ answer: await runClaimed(), replayed: false });
 
     async function runClaimed(): Promise<KeptAnswer> {

@@ -7,14 +7,8 @@
 //       `unknownMsMax` counts as ended, also while a look-up hangs.
 //   V3. Nothing is looked up while nothing is watched.
 //   V4. What is watched ends within a second too when its tenant may not go on.
-import {
-  type Clock,
-  type RevokedTokens,
-  type ThreadKey,
-  type TokenName,
-  tokensAtOnceMax,
-  type TenantId,
-} from '@dormouse/ports';
+import { type ThreadKey, type TokenName, tokensAtOnceMax, type TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import type { KeyApi } from './api-keys.ts';
 
@@ -66,17 +60,12 @@ interface Watched {
   knownAt: number;
 }
 
-export function createRevocations({
-  clock,
-  revokedTokens,
-  records,
-  keys,
-}: {
-  readonly clock: Clock;
-  readonly revokedTokens: RevokedTokens;
+export interface RevocationPorts extends Pick<IngressParts, 'clock' | 'revokedTokens'> {
   readonly records: Pick<TenantRecords, 'isActive'>;
   readonly keys: Pick<KeyApi, 'inForce'>;
-}): Revocations {
+}
+
+export function createRevocations({ clock, revokedTokens, records, keys }: RevocationPorts): Revocations {
   const watched = new Set<Watched>();
   /** What was read lately, by name. */
   const remembered = new Map<string, { readonly isRevoked: boolean; readonly until: number }>();

@@ -1,13 +1,13 @@
 import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
-import { stage, type Stage } from '../spec/ingress-stage.ts';
+import { ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 import { allScopes, type NewApiKey } from './api-keys.ts';
 import { codeTtlMs, sessionTtlMs } from './sessions.ts';
 
 const tenant = tenantId('acme');
 
 async function keyIn(
-  { ingress }: Stage,
+  { ingress }: IngressRig,
   wanted: Omit<NewApiKey, 'agents'>,
 ): Promise<{ readonly id: string; readonly key: string }> {
   const all = { scopes: allScopes, agents: null };
@@ -16,16 +16,16 @@ async function keyIn(
   return made.value;
 }
 
-/** A stage with one key, and what was opened with it. */
+/** A rig with one key, and what was opened with it. */
 async function signedIn(scopes: readonly ('read' | 'tenant:admin')[] = ['read']) {
-  const at = stage();
+  const at = ingressRig();
   const { id, key } = await keyIn(at, { name: 'laptop', scopes, expiresAt: null });
   const session = await at.ingress.sessions.open(key);
   if (session === null) throw new Error('the key is known');
   return { ...at, id, key, session };
 }
 
-async function codeOf(at: Stage, key: string): Promise<string> {
+async function codeOf(at: IngressRig, key: string): Promise<string> {
   const issued = await at.ingress.sessions.issueCode(key);
   if (issued === null) throw new Error('the key is known');
   return issued.code;
@@ -57,7 +57,7 @@ describe('a session', () => {
   });
 
   it('N1 ends with a key that expires before it', async () => {
-    const at = stage();
+    const at = ingressRig();
     const { key } = await keyIn(at, { name: 'k', scopes: ['read'], expiresAt: at.clock.now() + 5 });
     const session = await at.ingress.sessions.open(key);
     await at.clock.advance(5);

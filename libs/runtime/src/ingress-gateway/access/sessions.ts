@@ -7,7 +7,8 @@
 //   N3. Neither is stored: their SHA-256 is, beside those of the keys.
 //   N4. A key has at most `perKeyMax` sessions and as many codes; the oldest ends for one more, and expired ones are
 //       removed on the way.
-import type { ApiKey, ApiKeys, Clock, DerivedKey, Entropy, Scope, TenantId } from '@dormouse/ports';
+import type { ApiKey, DerivedKey } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { type KeyApi, sha256 } from './api-keys.ts';
 import { publicId, timeSortedName } from './client-id.ts';
 
@@ -15,17 +16,14 @@ export const sessionTtlMs = 14 * 86_400_000;
 export const codeTtlMs = 10 * 60_000;
 const perKeyMax = 100;
 
-export interface Session {
-  readonly tenant: TenantId;
+/** The name and the scopes are those of its key. */
+export interface Session extends Pick<ApiKey, 'tenant' | 'name' | 'scopes'> {
   /** Names of the agents whose threads it reaches, as its key; null for all. */
   readonly agents: readonly string[] | null;
   /** Id of its key. */
   readonly keyId: string;
   /** SHA-256 of the session, and of its key: it ends with the first of them. */
   readonly keys: readonly string[];
-  /** Of the key. */
-  readonly name: string;
-  readonly scopes: readonly Scope[];
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -53,11 +51,7 @@ export interface SessionApi {
   redeem(code: string): Promise<OpenedSession | null>;
 }
 
-export interface SessionPorts {
-  readonly apiKeys: ApiKeys;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type SessionPorts = Pick<IngressParts, 'apiKeys' | 'clock' | 'entropy'>;
 
 export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys: KeyApi): SessionApi {
   /** Stores a fresh secret as derived from a key, and returns it. */
@@ -66,10 +60,9 @@ export function createSessionApi({ apiKeys, clock, entropy }: SessionPorts, keys
     await makeRoom(from, use, now);
     const code = sha256(entropy.nonce() + entropy.nonce()); // 256 bits
     const expiresAt = now + ttlMs;
-    const { tenant, name, scopes, keySha256 } = from;
+    const { tenant, name, scopes, agents, keySha256 } = from;
     const id = publicId(use === 'session' ? 'ses' : 'cod', timeSortedName(now, entropy.nonce()));
     const derived = { use, fromSha256: keySha256 };
-    const { agents } = from;
     const reach = agents === undefined ? {} : { agents };
     const times = { createdAt: now, expiresAt };
     await apiKeys.insert({ id, tenant, name, keySha256: sha256(code), scopes, ...reach, ...times, derived }); // (N3)

@@ -1,14 +1,9 @@
 // What a thread never changes: the root above it, and its agent. So what was read once is remembered; that a thread
 // does not exist is not.
 import { ThreadMap } from '@dormouse/collections';
-import type { ThreadDirectory, ThreadKey } from '@dormouse/ports';
+import type { Stores, ThreadKey, ThreadRow } from '@dormouse/ports';
 
 const rememberedMax = 10_000;
-
-interface Fixed {
-  readonly family: string;
-  readonly agent: string;
-}
 
 export interface ThreadFamilies {
   /** The root's id; null for a thread that does not exist. @throws Fault */
@@ -17,21 +12,16 @@ export interface ThreadFamilies {
   agentOf(key: ThreadKey): Promise<string | null>;
 }
 
-export function createThreadFamilies({
-  directory,
-}: {
-  readonly directory: Pick<ThreadDirectory, 'get'>;
-}): ThreadFamilies {
-  const remembered = new ThreadMap<Fixed>();
+export function createThreadFamilies({ directory }: Pick<Stores, 'directory'>): ThreadFamilies {
+  const remembered = new ThreadMap<Pick<ThreadRow, 'family' | 'agent'>>();
 
-  async function fixedOf(key: ThreadKey): Promise<Fixed | null> {
+  async function fixedOf(key: ThreadKey): Promise<Pick<ThreadRow, 'family' | 'agent'> | null> {
     const known = remembered.get(key);
     if (known !== undefined) return known;
     const row = await directory.get(key);
     if (row === null) return null;
     const fixed = { family: row.family, agent: row.agent };
-    if (remembered.size >= rememberedMax) remembered.makeRoom();
-    remembered.set(key, fixed);
+    remembered.setWithin(rememberedMax, key, fixed);
     return fixed;
   }
 

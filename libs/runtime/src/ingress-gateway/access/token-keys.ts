@@ -3,7 +3,6 @@
 // Invariants:
 //   K1. What is signed names its key, and is good under that key only; what an earlier release has signed names none,
 //       and is of the oldest.
-//   K2. One spelling per signature: the package also reads signatures with padding, spaces or other spare bits.
 import type { JWSHeaderParameters } from 'jose';
 import { JWSSignatureVerificationFailed } from 'jose/errors';
 
@@ -39,7 +38,3 @@ export function createTokenKeys(given: SigningKeys): TokenKeys {
     },
   };
 }
-
-/** (K2) */
-export const isCanonical = (base64url: string): boolean =>
-  Buffer.from(base64url, 'base64url').toString('base64url') === base64url;

@@ -9,24 +9,18 @@
 //       sends reads it before it sends anything that comes later.
 //   W4. A change is made to the endpoint that was read for it, or to a newer one: two at once are both made.
 import {
-  type Clock,
   type Entropy,
   Fault,
   type Page,
   type PageRequest,
-  type Sealer,
-  type TenantLog,
   testEvent,
   type Webhook,
-  type WebhookDeliveries,
   type WebhookDelivery,
   webhookOwner,
-  type WebhookReaders,
-  type Webhooks,
-  type WebhookTransport,
   type TenantId,
 } from '@dormouse/ports';
 import { hash } from 'node:crypto';
+import type { IngressParts } from '../ingress-ports.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import { rfc3339 } from '../read/api-json.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
@@ -56,16 +50,17 @@ export interface WebhookApi {
   recover(tenant: TenantId, id: string, since: number): Promise<Answered<{ readonly matched: number }>>;
 }
 
-export interface WebhookPorts {
-  readonly webhooks: Webhooks;
-  readonly webhookDeliveries: WebhookDeliveries;
-  readonly webhookReaders: WebhookReaders;
-  readonly webhookTransport: Pick<WebhookTransport, 'judge'>;
-  readonly tenantLog: Pick<TenantLog, 'end'>;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type WebhookPorts = Pick<
+  IngressParts,
+  | 'webhooks'
+  | 'webhookDeliveries'
+  | 'webhookReaders'
+  | 'webhookTransport'
+  | 'tenantLog'
+  | 'sealer'
+  | 'clock'
+  | 'entropy'
+>;
 
 /** Of a tenant; several that are made at once may pass it by their number. */
 export const webhooksMax = 20_000;

@@ -1,17 +1,13 @@
 // Payloads that are too large for the log, given to every client that may read the thread. A thread's history begins
 // with that of others: their payloads are found as well.
-import type { Blobs, StoredBlob, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { StoredBlob, ThreadKey } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';
 import { beginningOf } from './thread-beginning.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 
 export type ReadBlob = (key: ThreadKey, sha256: string) => Promise<Answered<StoredBlob>>;
 
-export interface BlobReaderPorts {
-  readonly blobs: Blobs;
-  readonly log: Pick<ThreadLog, 'read'>;
-  readonly threads: ThreadLookup;
-}
+export type BlobReaderPorts = Pick<IngressParts, 'blobs' | 'log' | 'threads'>;
 
 const generationsMax = 100;
 
@@ -25,8 +21,7 @@ export function blobReader({ blobs, log, threads }: BlobReaderPorts): ReadBlob {
       const blob = await blobs.get(tenant, sha256, thread);
       if (blob !== null) return answered(blob);
       const [first] = await log.read({ tenant, thread }, 0, 1);
-      const { parent, forkedFrom } = beginningOf(first);
-      const before = parent ?? forkedFrom;
+      const { before } = beginningOf(first);
       if (before === null) break;
       thread = before.threadId;
     }

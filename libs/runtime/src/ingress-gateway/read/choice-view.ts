@@ -7,21 +7,12 @@ import { placedEvents } from './log-scan.ts';
 
 type ChoiceRequested = Extract<RecordedEvent, { readonly type: 'ChoiceRequested' }>;
 
-export interface ChoiceView {
+type AskedFields = 'kind' | 'toolCallId' | 'prompt' | 'choices' | 'default' | 'expiresAt' | 'assignees' | 'warnings';
+
+export interface ChoiceView extends Pick<ChoiceRequested, AskedFields | 'arguments'> {
   readonly id: string;
-  readonly kind: 'tool' | 'approval';
-  readonly toolCallId: string;
-  readonly prompt: string;
-  readonly choices: readonly string[];
-  readonly default: number;
-  readonly arguments?: Readonly<Record<string, unknown>>;
   /** SHA-256 of the canonical JSON (RFC 8785) of `arguments`: an answer may name it. */
   readonly argumentsHash?: string;
-  /** Characters in the arguments that can deceive a reader. */
-  readonly warnings?: readonly string[];
-  readonly expiresAt: number;
-  /** Labels of the people whose task it is; absent for none. */
-  readonly assignees?: readonly string[];
   /** Where several must allow the call: how many, and labels of those whose approval counts. */
   readonly approvalsNeeded?: number;
   readonly approvedBy?: readonly string[];
@@ -54,8 +45,7 @@ function choiceView(
     choices,
     default: event.default,
     ...(given === undefined ? {} : { arguments: given, argumentsHash: shownHash(given) }),
-    ...(edited === undefined && warnings !== undefined ? { warnings } : {}),
-    ...(edited === undefined ? {} : { edited: true, ...warningsOf(edited) }),
+    ...(edited !== undefined ? { edited: true, ...warningsOf(edited) } : warnings === undefined ? {} : { warnings }),
     expiresAt,
     ...(assignees === undefined ? {} : { assignees }),
     ...(needed === 1 ? {} : { approvalsNeeded: needed, approvedBy }),
@@ -70,15 +60,12 @@ function warningsOf(given: Readonly<Record<string, unknown>>): Pick<ChoiceView, 
 /** What an answer is bound to. */
 export const shownHash = (given: Readonly<Record<string, unknown>>): string => hash('sha256', canonicalJson(given));
 
-/** The choices of a thread that wait for an answer, oldest first. */
-export const openChoices = (log: ThreadLog, key: ThreadKey, thread: Thread): Promise<readonly ChoiceView[]> =>
-  choiceViews(
-    log,
-    key,
-    Object.values(thread.choices)
-      .toSorted((a, b) => a.position - b.position)
-      .map((choice) => ({ ...choice, ...stateOf(choice) })),
-  );
+/** The choices of a thread that wait for an answer, oldest first: those that were asked or changed after a position. */
+export function openChoices(log: ThreadLog, key: ThreadKey, thread: Thread, after = 0): Promise<readonly ChoiceView[]> {
+  const open = Object.values(thread.choices).filter(({ position, changedAt = position }) => changedAt > after);
+  const asked = open.toSorted((a, b) => a.position - b.position).map((each) => ({ ...each, ...stateOf(each) }));
+  return choiceViews(log, key, asked);
+}
 
 export async function choiceViews(
   log: ThreadLog,

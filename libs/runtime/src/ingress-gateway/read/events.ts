@@ -1,10 +1,10 @@
 // Events as clients see them, and pages of them.
-import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Commit, Page, ThreadKey } from '@dormouse/ports';
 import { type Content, plainText, type RecordedEvent } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { apiJson, apiType } from './api-json.ts';
-import { commitsAfter, commitsBefore, type PlacedEvent, placedEvents } from './log-scan.ts';
+import { commitsAfter, commitsBefore, endOf, type PlacedEvent, placedBefore, placedEvents } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 
 /** One durable event in the API's own JSON. */
 export type ApiEvent = { readonly position: number; readonly at: string; readonly type: string } & Readonly<
@@ -66,54 +66,47 @@ function blobsOf({
   return [...new Set(named)];
 }
 
-export interface EventApi {
-  /** Never ends: `nextCursor` is the last position given, so a poller keeps its place. */
-  page(
-    key: ThreadKey,
-    after: number,
-    limit: number,
-  ): Promise<Answered<{ readonly data: readonly ApiEvent[]; readonly nextCursor: string }>>;
-  /** Backwards from the event before `before`, null: from the last one; `nextCursor` as above. */
-  pageBack(
-    key: ThreadKey,
-    before: number | null,
-    limit: number,
-  ): Promise<Answered<{ readonly data: readonly ApiEvent[]; readonly nextCursor: string }>>;
-  /** The commits as they are stored, for `dormouse export` and `verify`; pages end with the log. */
-  commits(
-    key: ThreadKey,
-    after: number,
-    limit: number,
-  ): Promise<Answered<{ readonly data: readonly Commit[]; readonly nextCursor: string | null }>>;
+interface EventPage extends Page<ApiEvent> {
+  readonly nextCursor: string;
 }
 
-export function createEventApi(ports: { readonly log: ThreadLog; readonly threads: ThreadLookup }): EventApi {
-  const { log, threads } = ports;
+export interface EventApi {
+  /** Never ends: `nextCursor` is the last position given, so a poller keeps its place. */
+  page(key: ThreadKey, after: number, limit: number): Promise<Answered<EventPage>>;
+  /** Backwards from the event before `before`, null: from the last one; `nextCursor` as above. */
+  pageBack(key: ThreadKey, before: number | null, limit: number): Promise<Answered<EventPage>>;
+  /** The commits as they are stored, for `dormouse export` and `verify`; pages end with the log. */
+  commits(key: ThreadKey, after: number, limit: number): Promise<Answered<Page<Commit>>>;
+}
+
+export function createEventApi({ log, threads }: Pick<IngressParts, 'log' | 'threads'>): EventApi {
+  /** The first `limit` events of these commits. */
+  async function firstOf(
+    commits: AsyncIterable<Commit>,
+    eventsOf: (commit: Commit) => readonly PlacedEvent[],
+    limit: number,
+  ): Promise<readonly ApiEvent[]> {
+    const data: ApiEvent[] = [];
+    for await (const commit of commits) {
+      await threads.announce(commit);
+      data.push(...eventsOf(commit).map(apiEvent));
+      if (data.length >= limit) break;
+    }
+    return data.slice(0, limit);
+  }
+
   return {
     async page(key, after, limit) {
       const found = await threads.find(key);
       if (!found.ok) return found;
-      const data: ApiEvent[] = [];
-      for await (const commit of commitsAfter(log, key, after)) {
-        await threads.announce(commit);
-        data.push(...placedEvents(commit, after).map(apiEvent));
-        if (data.length >= limit) break;
-      }
-      data.splice(limit);
+      const data = await firstOf(commitsAfter(log, key, after), (commit) => placedEvents(commit, after), limit);
       return answered({ data, nextCursor: String(data.at(-1)?.position ?? after) });
     },
     async pageBack(key, before, limit) {
       const found = await threads.find(key);
       if (!found.ok) return found;
-      const data: ApiEvent[] = [];
       const end = before ?? Number.POSITIVE_INFINITY;
-      for await (const commit of commitsBefore(log, key, end)) {
-        await threads.announce(commit);
-        const placed = placedEvents(commit).filter(({ position }) => position < end);
-        data.push(...placed.map(apiEvent).toReversed());
-        if (data.length >= limit) break;
-      }
-      data.splice(limit);
+      const data = await firstOf(commitsBefore(log, key, end), (commit) => placedBefore(commit, end), limit);
       return answered({ data, nextCursor: String(data.at(-1)?.position ?? before ?? 0) });
     },
     async commits(key, after, limit) {
@@ -121,7 +114,7 @@ export function createEventApi(ports: { readonly log: ThreadLog; readonly thread
       if (!found.ok) return found;
       const data: Commit[] = [];
       for await (const commit of commitsAfter(log, key, after)) {
-        if (data.length === limit) return answered({ data, nextCursor: String(endOf(data)) });
+        if (data.length === limit) return answered({ data, nextCursor: String(endOf(data.at(-1))) });
         await threads.announce(commit);
         data.push(commit);
       }
@@ -129,8 +122,3 @@ export function createEventApi(ports: { readonly log: ThreadLog; readonly thread
     },
   };
 }
-
-const endOf = (commits: readonly Commit[]): number => {
-  const last = commits.at(-1);
-  return last === undefined ? 0 : last.version + last.count;
-};

@@ -3,14 +3,26 @@
 // Invariants:
 //   N1. Oldest first, each generation up to the event after which the next one was forked; the thread itself comes last
 //       and is not cut. What was inherited never changes, so a cursor into it stays valid for ever.
-//   N2. A cursor is a position in the thread's own log, or `<generation>.<position>` in what it inherited. (thread-page
-//       Q1)
+//   N2. A cursor is a position in the thread's own log, or `<generation>.<position>` in what it inherited: what is
+//       listed next comes from later events, or from earlier ones in a list that goes backwards. It stays valid for
+//       ever. At the end of the list there is none.
 //   N3. Calls that were open where the fork was made are interrupted for the fork, whatever became of them later.
-import { invalidCursor, type PageRequest, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';
+import {
+  invalidCursor,
+  type PageRequest,
+  type Snapshots,
+  type ThreadKey,
+  type ThreadLog,
+  type Page,
+} from '@dormouse/ports';
 import type { Thread } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
 import { eventsAfter, eventsBefore, type PlacedEvent, placedEvents } from './log-scan.ts';
-import type { ListOrder, ListPage } from './thread-page.ts';
+
+/** `asc` is oldest first. */
+export interface LineagePage extends PageRequest {
+  readonly order?: 'asc' | 'desc';
+}
 
 export interface Generation {
   readonly key: ThreadKey;
@@ -43,9 +55,9 @@ export const threadAt = async (
 export async function pageOfLineage<T>(
   log: ThreadLog,
   generations: readonly Generation[],
-  { cursor, limit, order = 'asc' }: PageRequest & { readonly order?: ListOrder },
+  { cursor, limit, order = 'asc' }: LineagePage,
   entryOf: (placed: PlacedEvent, generation: Generation) => T | null | Promise<T | null>,
-): Promise<ListPage<T>> {
+): Promise<Page<T>> {
   const start = cursor === null ? null : placeIn(cursor, generations.length);
   const data: T[] = [];
   let last = '';
@@ -56,7 +68,7 @@ export async function pageOfLineage<T>(
     data.push(entry);
     last = generation.inherited ? `${index}.${placed.position}` : String(placed.position); // (N2)
   }
-  return { data, nextCursor: null }; // (thread-page Q2)
+  return { data, nextCursor: null }; // (N2)
 }
 
 interface Place {

@@ -26,6 +26,16 @@ export function placedEvents(commit: Commit, after = 0): readonly PlacedEvent[] 
   return placed;
 }
 
+/** Those before `before` (a position), the last one first. */
+export const placedBefore = (commit: Commit, before: number): readonly PlacedEvent[] =>
+  placedEvents(commit)
+    .filter(({ position }) => position < before)
+    .toReversed();
+
+/** Events up to the end of a commit; 0 for none. */
+export const endOf = (commit: Pick<Commit, 'version' | 'count'> | null | undefined): number =>
+  commit ? commit.version + commit.count : 0;
+
 /** Commits from the one that holds the event after `after`, in order. */
 export async function* commitsAfter(log: ThreadLog, key: ThreadKey, after: number): AsyncGenerator<Commit> {
   const first = after === 0 ? null : await log.at(key, after + 1);
@@ -34,9 +44,8 @@ export async function* commitsAfter(log: ThreadLog, key: ThreadKey, after: numbe
   for (;;) {
     const block = await log.read(key, from, blockCommits); // (L2)
     yield* block;
-    const last = block.at(-1);
-    if (last === undefined || block.length < blockCommits) return;
-    from = last.version + last.count;
+    if (block.length < blockCommits) return;
+    from = endOf(block.at(-1));
   }
 }
 
@@ -49,8 +58,7 @@ export async function* commitsBefore(log: ThreadLog, key: ThreadKey, before: num
   for (let end = before; end > 1;) {
     const first = Number.isFinite(end) ? await log.at(key, Math.max(1, end - blockCommits)) : null; // (L2)
     if (first === null) {
-      const head = await log.head(key);
-      const afterLast = head === null ? 1 : head.version + head.count + 1;
+      const afterLast = endOf(await log.head(key)) + 1;
       if (afterLast >= end) return;
       end = afterLast;
       continue;
@@ -63,10 +71,7 @@ export async function* commitsBefore(log: ThreadLog, key: ThreadKey, before: num
 
 /** Likewise, event by event. */
 export async function* eventsBefore(log: ThreadLog, key: ThreadKey, before: number): AsyncGenerator<PlacedEvent> {
-  for await (const commit of commitsBefore(log, key, before))
-    yield* placedEvents(commit)
-      .filter(({ position }) => position < before)
-      .toReversed();
+  for await (const commit of commitsBefore(log, key, before)) yield* placedBefore(commit, before);
 }
 
 /** The last event before `before` (a position) for which `holds`, or null. */

@@ -1,11 +1,10 @@
 // The conversation as people read it: messages with their authors, and tool results. Derived from events, never stored.
-import type { PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { ThreadKey, ThreadLog, Page } from '@dormouse/ports';
 import { type DisplaySegment, type Outcome, plainText, type RecordedEvent } from '@dormouse/thread';
-import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
+import type { IngressParts } from '../ingress-ports.ts';
+import { type Generation, type LineagePage, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
 import { lastEventBefore, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
-import type { ListOrder, ListPage } from './thread-page.ts';
 
 export interface ReadableMessage {
   readonly position: number;
@@ -26,17 +25,10 @@ export interface ReadableMessage {
 
 export interface ReadableApi {
   /** A fork's conversation begins with the one that it was forked from. */
-  list(
-    key: ThreadKey,
-    page: PageRequest & { readonly order?: ListOrder },
-  ): Promise<Answered<ListPage<ReadableMessage>>>;
+  list(key: ThreadKey, page: LineagePage): Promise<Answered<Page<ReadableMessage>>>;
 }
 
-export interface ReadablePorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly threads: ThreadLookup;
-}
+export type ReadablePorts = Pick<IngressParts, 'log' | 'snapshots' | 'threads'>;
 
 export function createReadableApi(ports: ReadablePorts): ReadableApi {
   const { log, threads } = ports;
@@ -92,41 +84,24 @@ async function readable(
   { position, at, event }: PlacedEvent,
   operationOf: (toolCallId: string, before: number) => Promise<string>,
 ): Promise<ReadableMessage | null> {
-  if (event.type === 'MessageAccepted') {
-    return { position, at, role: 'user', text: plainText(event.content), messageId: event.messageId };
+  if (event.type !== 'ToolCallSettled') {
+    const said = saidBy(event);
+    return said === null ? null : { position, at, ...said };
   }
-  if (event.type === 'CompletionRecorded') {
-    if (event.message.text === '') return null; // only tool calls: nothing was said
-    return {
-      position,
-      at,
-      role: 'assistant',
-      text: event.message.text,
-      ...(event.interrupted ? { interrupted: true } : {}),
-    };
-  }
-  const arrival = arrivalOf(event);
-  if (arrival !== null) return { position, at, ...arrival };
-  if (event.type === 'ToolCallSettled') {
-    const { toolCallId, outcome, content, displayAs } = event;
-    const operation = await operationOf(toolCallId, position);
-    return {
-      position,
-      at,
-      role: 'tool',
-      text: plainText(content),
-      toolCallId,
-      operation,
-      outcome,
-      display: displayAs?.[0],
-    };
-  }
-  return null;
+  const { toolCallId, outcome, content, displayAs } = event;
+  const result = { toolCallId, operation: await operationOf(toolCallId, position), outcome, display: displayAs?.[0] };
+  return { position, at, role: 'tool', text: plainText(content), ...result };
 }
 
-/** Inputs that the user did not send: an event of a subscription, a message of a child or of the parent, a time. */
-function arrivalOf(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at'> | null {
+/** Of the user, of the assistant, or of an input that the user did not send. */
+function saidBy(event: RecordedEvent): Omit<ReadableMessage, 'position' | 'at'> | null {
   switch (event.type) {
+    case 'MessageAccepted':
+      return { role: 'user', text: plainText(event.content), messageId: event.messageId };
+    case 'CompletionRecorded': {
+      const { text } = event.message; // without text there are only tool calls: nothing was said
+      return text === '' ? null : { role: 'assistant', text, ...(event.interrupted ? { interrupted: true } : {}) };
+    }
     case 'SubscriptionEventReceived': {
       const { toolCallId, childId, content } = event;
       return { role: 'event', text: plainText(content), toolCallId, ...(childId === null ? {} : { childId }) };

@@ -5,6 +5,8 @@ import { openCommit } from '../../log/envelope.ts';
 export interface Beginning {
   readonly parent: ThreadPosition | null;
   readonly forkedFrom: ThreadPosition | null;
+  /** Whichever of the two its history goes on from. */
+  readonly before: ThreadPosition | null;
   /** The root first; none for a root. */
   readonly ancestors: readonly string[];
 }
@@ -13,9 +15,7 @@ export function beginningOf(first: Parameters<typeof openCommit>[0] | undefined)
   const events = first === undefined ? [] : openCommit(first).events;
   const opened = events.find((event) => event.type === 'ThreadOpened');
   const forked = events.find((event) => event.type === 'ThreadForked');
-  return {
-    parent: opened?.parent ?? null,
-    forkedFrom: forked?.from ?? null,
-    ancestors: opened?.ancestors ?? [],
-  };
+  const { parent = null, ancestors = [] } = opened ?? {};
+  const forkedFrom = forked?.from ?? null;
+  return { parent, forkedFrom, before: parent ?? forkedFrom, ancestors };
 }

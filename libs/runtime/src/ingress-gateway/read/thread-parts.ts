@@ -1,23 +1,12 @@
 // What a thread has besides its conversation: subscriptions, children, views, schedules. Read from its state, its row
 // and the store of views.
-import type {
-  Inbox,
-  InputBus,
-  PageRequest,
-  Snapshots,
-  ThreadDirectory,
-  ThreadKey,
-  ThreadLog,
-  View,
-  Views,
-} from '@dormouse/ports';
+import type { PageRequest, ThreadKey, View, Page } from '@dormouse/ports';
 import type { Schedule, Thread } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { loadThread } from '../../log/thread-reader.ts';
-import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 import { questionsOfRows } from './questions-below.ts';
-import type { ListPage } from './thread-page.ts';
 import { cutPage } from './whole-list.ts';
 import { type SubscriptionView, subscriptionsOf, threadSummary, type ThreadSummary } from './thread-view.ts';
 
@@ -29,24 +18,18 @@ export interface ScheduleView extends Schedule {
 }
 
 export interface ThreadPartsApi {
-  subscriptions(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<SubscriptionView>>>;
-  children(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ThreadSummary>>>;
-  views(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<View>>>;
-  schedules(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ScheduleView>>>;
+  subscriptions(key: ThreadKey, page: PageRequest): Promise<Answered<Page<SubscriptionView>>>;
+  children(key: ThreadKey, page: PageRequest): Promise<Answered<Page<ThreadSummary>>>;
+  views(key: ThreadKey, page: PageRequest): Promise<Answered<Page<View>>>;
+  schedules(key: ThreadKey, page: PageRequest): Promise<Answered<Page<ScheduleView>>>;
   /** The schedule's id; whether it was taken is recorded by the thread. */
   schedule(key: ThreadKey, schedule: Schedule, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
 }
 
-export interface ThreadPartsPorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly directory: ThreadDirectory;
-  readonly inbox: Inbox;
-  readonly views: Views;
-  readonly bus: InputBus;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-}
+export type ThreadPartsPorts = Pick<
+  IngressParts,
+  'log' | 'snapshots' | 'directory' | 'inbox' | 'views' | 'bus' | 'threads' | 'mintName'
+>;
 
 export function createThreadPartsApi(ports: ThreadPartsPorts): ThreadPartsApi {
   const { threads, directory, bus, mintName } = ports;

@@ -2,6 +2,8 @@
 import type { Question, Retrying, ThreadRow, ThreadStatus } from '@dormouse/ports';
 import {
   type AgentReference,
+  type LoadedToolset,
+  type Subscription,
   type SlotWait,
   statusOf,
   type Thread,
@@ -13,27 +15,20 @@ import { rfc3339 } from './api-json.ts';
 import { below, statusWith, waitingWith } from './questions-below.ts';
 
 /** What lists show: the row, which may be a moment behind the log. */
-export interface ThreadSummary {
+export interface ThreadSummary extends Pick<
+  ThreadRow,
+  'status' | 'parent' | 'family' | 'userId' | 'externalId' | 'metadata' | 'createdAt' | 'updatedAt' | 'position'
+> {
   readonly id: string;
   readonly agent: AgentReference;
-  readonly status: ThreadStatus;
-  readonly parent: string | null;
-  readonly family: string;
   /** Its first message's first words where it has none. */
   readonly title: string | null;
-  readonly userId: string | null;
-  readonly externalId: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly position: number;
   readonly waitingOn: readonly WaitingOn[];
 }
 
 export interface ThreadView extends ThreadSummary {
   /** What it waits for, in a sentence for people; null when it waits for nothing, and for a past position. */
   readonly waiting: string | null;
-  /** Subscriptions come with the issue that adds them; until then no thread has one. */
   readonly subscriptions: readonly SubscriptionView[];
   readonly usage: UsageTotals;
   readonly lastError: Thread['lastError'];
@@ -42,21 +37,9 @@ export interface ThreadView extends ThreadSummary {
   readonly toolsets: readonly ToolsetView[];
 }
 
-export interface ToolsetView {
-  readonly toolServer: string;
-  readonly sha256: string;
-  readonly tools: readonly string[];
-  /** The server could not be reached; these are the tools that it had last. */
-  readonly stale: boolean;
-}
+export type ToolsetView = Pick<LoadedToolset, 'toolServer' | 'sha256' | 'tools' | 'stale'>;
 
-export interface SubscriptionView {
-  readonly toolCallId: string;
-  readonly operation: string;
-  readonly since: number;
-  readonly events: number;
-  readonly lastEventAt: number | null;
-}
+export type SubscriptionView = Pick<Subscription, 'toolCallId' | 'operation' | 'since' | 'events' | 'lastEventAt'>;
 
 /** R69 */
 export const subscriptionsOf = (thread: Thread): readonly SubscriptionView[] =>

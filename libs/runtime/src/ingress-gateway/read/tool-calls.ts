@@ -1,11 +1,10 @@
 // A thread's tool calls: each as it is in the log, joined with the dispatcher's ledger of attempts.
-import type { Attempt, DispatchLedger, PageRequest, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { Attempt, PageRequest, ThreadKey, ThreadLog, Page } from '@dormouse/ports';
 import { callOf, type Outcome, type Thread } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { type Generation, lineageOf, pageOfLineage, threadAt } from './lineage.ts';
 import { eventsAfter, type PlacedEvent } from './log-scan.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
-import type { ListPage } from './thread-page.ts';
 import { isAcknowledgement } from './waiting-sentence.ts';
 
 export type ToolCallState = 'approval' | 'dispatching' | 'acknowledged' | 'choice' | 'oauth' | 'detached' | 'settled';
@@ -27,15 +26,10 @@ export interface ToolCallView {
 
 export interface ToolCallApi {
   /** In the order of the model's requests; a fork's begin with those that it inherited. */
-  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ToolCallView>>>;
+  list(key: ThreadKey, page: PageRequest): Promise<Answered<Page<ToolCallView>>>;
 }
 
-export interface ToolCallPorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly ledger: DispatchLedger;
-  readonly threads: ThreadLookup;
-}
+export type ToolCallPorts = Pick<IngressParts, 'log' | 'snapshots' | 'ledger' | 'threads'>;
 
 type Requested = Pick<ToolCallView, 'toolCallId' | 'operation' | 'toolServer' | 'arguments' | 'since'> & {
   readonly position: number;

@@ -4,7 +4,8 @@
 //   U1. Usage is kept by UTC day: a range takes every day that it touches. It is at most `daysMax` long.
 //   U2. The last moments may be missing: a thread's usage is projected when it rests, and at the latest after seconds.
 //       A crash leaves it out until the thread's next commit, which brings it in on its own day.
-import type { Clock, PageRequest, ThreadDirectory, UsageQuery, UsageRow, UsageTotals, TenantId } from '@dormouse/ports';
+import type { PageRequest, UsageQuery, UsageRow, UsageTotals, TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
 import { rfc3339 } from './api-json.ts';
 
@@ -33,13 +34,7 @@ export interface UsageApi {
   read(tenant: TenantId, wanted: UsageWanted, page: PageRequest): Promise<Answered<UsageReport>>;
 }
 
-export function createUsageApi({
-  directory,
-  clock,
-}: {
-  readonly directory: ThreadDirectory;
-  readonly clock: Clock;
-}): UsageApi {
+export function createUsageApi({ directory, clock }: Pick<IngressParts, 'directory' | 'clock'>): UsageApi {
   return {
     async read(tenant, { groupBy, ...wanted }, page) {
       const toDay = Math.ceil((wanted.to ?? clock.now() + 1) / dayMs); // (U1)

@@ -92,13 +92,17 @@ function waitWords(thread: Thread, facts: WaitFacts): string | null {
 const counting = (words: string, others: number): string => (others === 0 ? words : `${words}; and ${others} more`);
 
 /** (W4) */
+const asks = 'answer a question of';
+const logsIn = 'log in for';
+/** What a person is to do, by what a call waits for and by the kind of a question. */
+const tasks = { approval: 'allow', choice: asks, tool: asks, login: logsIn, oauth: logsIn } as const;
+
 function belowWords(question: Question, now: number): string {
   const { kind, thread, toolCallId, operation, toolServer, since, expiresAt } = question;
-  const asked = { approval: 'allow', tool: 'answer a question of', oauth: 'log in for' }[kind];
   const at = toolServer === null ? '' : ` at ${cleaned(toolServer)}`;
-  const left = expiresAt > now ? `in ${span(expiresAt - now)}` : 'now';
   const call = `\`${toolCallId}\` (${cleaned(operation)})${at}`;
-  return `waiting ${span(now - since)} for a person to ${asked} ${call}, of \`${thread}\` below; it expires ${left}`;
+  const person = `waiting ${span(now - since)} for a person to ${tasks[kind]} ${call}`;
+  return `${person}, of \`${thread}\` below; it expires ${until(expiresAt, now)}`;
 }
 
 function wordsOf(thread: Thread, wait: Wait, facts: WaitFacts): string {
@@ -143,9 +147,8 @@ function completionWords(thread: Thread, { completionId, since }: Completion, fa
   if (retrying?.completionId !== completionId) return asking;
   const { host, attempt, code, detail, failedAt, nextAt } = retrying;
   const at = host === null ? '' : ` at ${cleaned(host)}`;
-  const due = nextAt > now ? `in ${span(nextAt - now)}` : 'now';
   const failed = `attempt ${attempt} failed ${span(now - failedAt)} ago (${code}: ${cleaned(detail, errorCharactersMax)})`;
-  return `${asking}${at}: ${failed}, the next one is due ${due}`;
+  return `${asking}${at}: ${failed}, the next one is due ${until(nextAt, now)}`;
 }
 
 function callWords(thread: Thread, call: Call, facts: WaitFacts): string {
@@ -153,34 +156,23 @@ function callWords(thread: Thread, call: Call, facts: WaitFacts): string {
   const since = `waiting ${span(facts.now - call.since)} for`;
   const at = call.toolServer === null ? '' : ` at ${cleaned(call.toolServer)}`;
   const ends = endWords(thread, call, facts.now);
-  switch (waiting.for) {
-    case 'approval':
-      return `${since} a person to allow \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
-    case 'choice':
-      return `${since} a person to answer a question of \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
-    case 'login':
-      return `${since} a person to log in for \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
-    case 'result': {
-      const details = [
-        heldWords(thread, call, facts),
-        sentWords(facts),
-        rejectedWords(thread, call),
-        usualWords(facts.usual),
-      ].filter((one) => one !== '');
-      const about = `${since} \`${toolCallId}\` (${cleaned(operation)}${call.detached ? ', detached' : ''})${at}`;
-      return details.length === 0 ? about : `${about}: ${details.join('; ')}`;
-    }
-    default:
-      return unreachable(waiting);
-  }
+  if (waiting.for !== 'result')
+    return `${since} a person to ${tasks[waiting.for]} \`${toolCallId}\` (${cleaned(operation)})${at}${ends}`;
+  const details = [
+    heldWords(thread, call, facts),
+    sentWords(facts),
+    rejectedWords(thread, call),
+    usualWords(facts.usual),
+  ].filter((one) => one !== '');
+  const about = `${since} \`${toolCallId}\` (${cleaned(operation)}${call.detached ? ', detached' : ''})${at}`;
+  return details.length === 0 ? about : `${about}: ${details.join('; ')}`;
 }
 
 /** When the question is settled without the person. */
 function endWords(thread: Thread, { personTimerId, timerId }: Call, now: number): string {
   const timer = personTimerId ?? timerId;
   const due = timer === null ? undefined : own(thread.timers, timer)?.due;
-  if (due === undefined) return '';
-  return due > now ? `; it expires in ${span(due - now)}` : '; it expires now';
+  return due === undefined ? '' : `; it expires ${until(due, now)}`;
 }
 
 /** Why nothing of the call is sent, where it was not acknowledged. */
@@ -234,8 +226,7 @@ function usualWords(usual: UsualTime | null): string {
 }
 
 function sleepWords({ due }: Timer, { now, zone }: WaitFacts): string {
-  const left = due > now ? `in ${span(due - now)}` : 'now';
-  return `sleeping until ${localTime(due, now, zone ?? 'UTC')} (${left})`;
+  return `sleeping until ${localTime(due, now, zone ?? 'UTC')} (${until(due, now)})`;
 }
 
 /** Within a week the weekday names the day; beyond that there is a date, too. */
@@ -245,6 +236,8 @@ function localTime(time: number, now: number, zone: string): string {
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone } as const;
   return `${day.replace(',', '')} ${new Intl.DateTimeFormat('en-GB', clock).format(time)} ${zone}`;
 }
+
+const until = (time: number, now: number): string => (time > now ? `in ${span(time - now)}` : 'now');
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

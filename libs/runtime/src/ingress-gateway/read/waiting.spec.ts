@@ -2,18 +2,18 @@ import type { Attempt, Stores } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadEvent } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { encodeSnapshot, loadThread, snapshotShape } from '../../log/thread-reader.ts';
-import { key, stage, type Stage } from '../spec/ingress-stage.ts';
+import { key, ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 
 type Counted = Pick<Stores, 'log' | 'snapshots' | 'directory' | 'parked' | 'ledger' | 'feed'>;
 
-interface Watched extends Stage {
+interface Watched extends IngressRig {
   readonly position: () => Promise<number>;
   /** The sentence, and the reads that its thread cost. */
   ask(at?: number): Promise<{ readonly waiting: string | null; readonly reads: readonly string[] }>;
 }
 
 async function watched(): Promise<Watched> {
-  const at = stage();
+  const at = ingressRig();
   const { ports, clock } = at;
   await ports.directory.insert({
     ...{ ...key, status: 'idle', agent: 'helper', agentVersion: 1, parent: null, family: key.thread, userId: null },

@@ -7,20 +7,15 @@
 //   F2. The time zone of a sleep is the offset that `sleep_until` was called with: the round of the sleep is in the
 //       transcript's tail until the next completion, and with that the sleep is over. `sleep` names no zone; then it is
 //       UTC.
-import type { Agents, Clock, DispatchLedger, ParkedThreads, Question, ThreadRow, ToolServers } from '@dormouse/ports';
+import type { Question, ThreadRow } from '@dormouse/ports';
 import type { TranscriptTail } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { LoadedThread } from '../../log/thread-reader.ts';
 import type { CallTimes } from './call-times.ts';
 import { type LiveCompletion, shownStatus } from './thread-view.ts';
 import { firstWait, waitingSentence } from './waiting-sentence.ts';
 
-export interface WaitingPorts {
-  readonly ledger: DispatchLedger;
-  readonly parked: ParkedThreads;
-  readonly agents: Pick<Agents, 'paused'>;
-  readonly toolServers: Pick<ToolServers, 'get'>;
-  readonly clock: Clock;
-}
+export type WaitingPorts = Pick<IngressParts, 'ledger' | 'parked' | 'agents' | 'toolServers' | 'clock'>;
 
 /** The thread, and what was learned when it was loaded. */
 export interface KnownThread extends Pick<LoadedThread, 'thread' | 'tail'> {

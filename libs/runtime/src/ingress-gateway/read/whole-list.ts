@@ -4,17 +4,12 @@
 //   O1. The order is that of the places, and a cursor is the place of the last item given: an item that exists
 //       throughout is given once, whatever comes or goes between two pages.
 //   O2. `nextCursor` is null on the last page.
-import { decodeCursor, encodeCursor, invalidCursor, type PageRequest } from '@dormouse/ports';
-import type { ListPage } from './thread-page.ts';
+import { decodeCursor, encodeCursor, invalidCursor, type PageRequest, type Page } from '@dormouse/ports';
 
 /** Where an item stands in its list; the last part is unique to it. */
 export type Place = readonly (string | number)[];
 
-export function cutPage<T>(
-  items: readonly T[],
-  { limit, cursor }: PageRequest,
-  placeOf: (item: T) => Place,
-): ListPage<T> {
+export function cutPage<T>(items: readonly T[], { limit, cursor }: PageRequest, placeOf: (item: T) => Place): Page<T> {
   const ordered = items.toSorted((a, b) => compare(placeOf(a), placeOf(b)));
   const after = cursor === null ? null : placeIn(cursor);
   const rest = after === null ? ordered : ordered.filter((item) => compare(placeOf(item), after) > 0); // (O1)

@@ -6,23 +6,13 @@
 //   G3. An agent holds its tool servers by name: given once by name and once by id, one is still one.
 import { type Problem, canonicalJson } from '@dormouse/json';
 import { hash } from 'node:crypto';
-import type {
-  Agent,
-  Agents,
-  Clock,
-  Entropy,
-  Page,
-  PageRequest,
-  Schedules,
-  Secrets,
-  Sources,
-  ThreadDirectory,
-  ToolServers,
-  TenantId,
-} from '@dormouse/ports';
+import type { Agent, Page, PageRequest, TenantId } from '@dormouse/ports';
 import { Fault } from '@dormouse/ports';
+import { everyItem } from '../../every-item.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
+  always,
   answered,
   type Answered,
   invalid,
@@ -32,7 +22,6 @@ import {
   refused,
 } from '../refusal.ts';
 import { unknownName } from './known-names.ts';
-import { some } from './secrets.ts';
 
 export type AgentContent = Pick<Agent, 'instructions' | 'model' | 'toolServers' | 'policies' | 'limits'>;
 
@@ -58,16 +47,10 @@ export interface AgentApi {
   paused(tenant: TenantId): Promise<readonly string[]>;
 }
 
-export interface AgentPorts {
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly secrets: Secrets;
-  readonly directory: ThreadDirectory;
-  readonly sources: Pick<Sources, 'list'>;
-  readonly schedules: Pick<Schedules, 'list'>;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type AgentPorts = Pick<
+  IngressParts,
+  'agents' | 'toolServers' | 'secrets' | 'directory' | 'sources' | 'schedules' | 'clock' | 'entropy'
+>;
 
 /** Clients that make the next version at once alternate; more rounds than this mean that something else is wrong. */
 const insertAttemptsMax = 10;
@@ -97,9 +80,8 @@ export function createAgentApi(ports: AgentPorts): AgentApi {
       const agent = await agents.latest(tenant, nameOrId);
       if (agent === null) return notFound('agent');
       if (!holds(agent)) return preconditionFailed('agent');
-      if (await directory.usesAgent(tenant, agent.name)) {
+      if (await directory.usesAgent(tenant, agent.name))
         return refused('AGENT_IN_USE', 'Threads that are not closed use this agent.');
-      }
       if (await opensThreads(ports, agent))
         return refused('AGENT_IN_USE', 'A source or a schedule opens threads with this agent.');
       await agents.remove(tenant, agent.name);
@@ -120,14 +102,12 @@ const pageLimit = 200;
 
 /** Whether threads will be opened with it. */
 async function opensThreads({ sources, schedules }: AgentPorts, { tenant, name }: Agent): Promise<boolean> {
-  const isOfIt = ({ agent }: { readonly agent: string }): boolean => agent === name;
-  return (
-    (await some((cursor) => sources.list(tenant, { limit: pageLimit, cursor }), isOfIt)) ||
-    (await some((cursor) => schedules.list(tenant, { limit: pageLimit, cursor }), isOfIt))
-  );
+  for await (const { agent } of everyItem(pageLimit, (page) => sources.list(tenant, page)))
+    if (agent === name) return true;
+  for await (const { agent } of everyItem(pageLimit, (page) => schedules.list(tenant, page)))
+    if (agent === name) return true;
+  return false;
 }
-
-const always = (): boolean => true;
 
 /** Null when the precondition does not hold, also when it has ceased to meanwhile. */
 async function insertVersion(
@@ -144,15 +124,8 @@ async function insertVersion(
     if (latest?.contentSha256 === contentSha256) return { agent: latest, created: false }; // (G1)
     const now = ports.clock.now();
     const id = latest?.id ?? publicId('agt', timeSortedName(now, ports.entropy.nonce())); // (G2)
-    const agent: Agent = {
-      ...content,
-      tenant,
-      id,
-      name,
-      version: (latest?.version ?? 0) + 1,
-      createdAt: now,
-      contentSha256,
-    };
+    const version = (latest?.version ?? 0) + 1;
+    const agent: Agent = { ...content, tenant, id, name, version, createdAt: now, contentSha256 };
     if (await ports.agents.insert(agent)) return { agent, created: true };
   }
   throw new Fault('UNAVAILABLE', 'Too many versions of this agent are being made at once.', { retryAfterMs: 1_000 });

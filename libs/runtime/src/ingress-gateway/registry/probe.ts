@@ -8,7 +8,9 @@
 import { type Steps, canonicalizing, checkingJson, shortJsonCharacters } from '@dormouse/json';
 import { hash } from 'node:crypto';
 import { encodeCancelToolCall, manifestBytesMax, parsingToolset, toolServerUrl } from '@dormouse/protocol';
-import type { Clock, ToolServer, ToolTransport } from '@dormouse/ports';
+import type { ToolServer } from '@dormouse/ports';
+import { isAcknowledgement } from '../read/waiting-sentence.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { inTurnsIf } from '../../in-turns.ts';
 
 const probeTimeoutMs = 5_000;
@@ -32,10 +34,7 @@ export interface ProbeReport {
 /** Without `credential` only the manifest is looked at. */
 export type Probe = (server: ToolServer, checks?: { readonly credential: boolean }) => Promise<ProbeReport>;
 
-interface Ports {
-  readonly transport: ToolTransport;
-  readonly clock: Clock;
-}
+type Ports = Pick<IngressParts, 'transport' | 'clock'>;
 
 export function createProbe(ports: Ports): Probe {
   return async (server, { credential: checksCredential } = { credential: true }) => {
@@ -43,14 +42,7 @@ export function createProbe(ports: Ports): Probe {
     const url = toolServerUrl(server.baseUrl, 'discovery');
     const fetched = await ports.transport.get({ server, url, timeoutMs: probeTimeoutMs, bytesMax: manifestBytesMax });
     const latencyMs = ports.clock.now() - began;
-    const failed = (problem: string): ProbeReport => ({
-      ok: false,
-      credential: notLookedAt,
-      toolset: null,
-      sha256: null,
-      problems: [problem],
-      latencyMs,
-    });
+    const failed = (problem: string): ProbeReport => ({ ...unread(problem), credential: notLookedAt, latencyMs });
     if (!fetched.ok) return failed(`${fetched.code}: ${fetched.detail}`);
     if (fetched.status !== 200) return failed(`TOOLSET_UNREACHABLE: ${answeredWith(fetched.status, url)}`);
     const isLong = fetched.body.length > shortJsonCharacters;
@@ -83,34 +75,33 @@ async function tryCredential({ transport, clock }: Ports, server: ToolServer): P
     return outcome.sent ? outcome.status : outcome.code;
   };
   const answer = await answerTo(server);
-  if (server.auth === null) {
-    return unauthorised.has(Number(answer))
-      ? {
-          state: 'refused',
-          detail: `the server answers ${answer}: it asks for a credential, and the registration has none`,
-        }
-      : { state: 'none', detail: null };
-  }
-  if (unauthorised.has(Number(answer)))
-    return { state: 'refused', detail: `the server answers ${answer} to the credential of the registration` };
-  if (!isGood(answer))
-    return {
-      state: 'unchecked',
-      detail: `the server answered ${answer} to /cancel_tool_call, where the credential was tried`,
-    };
+  const isRefused = unauthorised.has(Number(answer));
+  if (server.auth === null)
+    return isRefused
+      ? report('refused', `the server answers ${answer}: it asks for a credential, and the registration has none`)
+      : report('none');
+  if (isRefused) return report('refused', `the server answers ${answer} to the credential of the registration`);
+  if (!isAcknowledgement(answer))
+    return report('unchecked', `the server answered ${answer} to /cancel_tool_call, where the credential was tried`);
   const without = await answerTo({ ...server, auth: null });
-  if (unauthorised.has(Number(without))) return { state: 'accepted', detail: null };
-  return isGood(without)
-    ? { state: 'unchecked', detail: 'the server takes a notice without the credential as well' }
-    : { state: 'unchecked', detail: `without the credential the server answered ${without}` };
+  if (unauthorised.has(Number(without))) return report('accepted');
+  return isAcknowledgement(without)
+    ? report('unchecked', 'the server takes a notice without the credential as well')
+    : report('unchecked', `without the credential the server answered ${without}`);
 }
 
-const isGood = (answer: number | string): boolean => Number(answer) >= 200 && Number(answer) < 300;
+const report = (state: CredentialReport['state'], detail: string | null = null): CredentialReport => ({
+  state,
+  detail,
+});
 
-function* judging(server: ToolServer, body: string): Steps<Omit<ProbeReport, 'latencyMs' | 'credential'>> {
+type ManifestReport = Omit<ProbeReport, 'latencyMs' | 'credential'>;
+
+const unread = (problem: string): ManifestReport => ({ ok: false, toolset: null, sha256: null, problems: [problem] });
+
+function* judging(server: ToolServer, body: string): Steps<ManifestReport> {
   const json = yield* checkingJson(body);
-  if (!json.ok)
-    return { ok: false, toolset: null, sha256: null, problems: [`${json.problem.pointer}: ${json.problem.detail}`] };
+  if (!json.ok) return unread(`${json.problem.pointer}: ${json.problem.detail}`);
   yield;
   const parsed = yield* parsingToolset(json.value);
   const problems = parsed.ok ? [] : parsed.problems.map(({ pointer, detail }) => `${pointer}: ${detail}`);

@@ -5,40 +5,23 @@
 //   S3. A secret that names no origin goes to the standard address of the provider that it is named like; another one
 //       goes nowhere: signatures of deliveries are checked with it.
 //   S2. A secret that a tool server, a source or an agent's latest version uses is not deleted.
-import {
-  type Agents,
-  type Clock,
-  type Page,
-  type PageRequest,
-  type SealedSecret,
-  type Sealer,
-  secretNamesOf,
-  type Secrets,
-  type Sources,
-  type ToolServers,
-  type TenantId,
-} from '@dormouse/ports';
+import { type Page, type PageRequest, type SealedSecret, secretNamesOf, type TenantId } from '@dormouse/ports';
+import { everyItem } from '../../every-item.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { answered, type Answered, notFound, refused } from '../refusal.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
 export interface SecretApi {
   /** `origins`: null for the standard one of this name. (S3) */
   put(tenant: TenantId, name: string, value: string, origins: readonly string[] | null): Promise<Answered<null>>;
-  list(tenant: TenantId, page: PageRequest): Promise<ListPage<SealedSecret>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<SealedSecret>>;
   remove(tenant: TenantId, name: string): Promise<Answered<null>>;
 }
 
-export interface SecretPorts {
-  readonly secrets: Secrets;
-  readonly agents: Agents;
-  readonly toolServers: ToolServers;
-  readonly sources: Pick<Sources, 'list'>;
-  readonly clock: Clock;
-  readonly sealer: Sealer;
-  /** By the name of the secret. Default: none. */
-  readonly secretOrigins?: Readonly<Record<string, string>>;
-}
+export type SecretPorts = Pick<
+  IngressParts,
+  'secrets' | 'agents' | 'toolServers' | 'sources' | 'clock' | 'sealer' | 'secretOrigins'
+>;
 
 const pageLimit = 200;
 
@@ -68,35 +51,12 @@ function standardOrigins({ secretOrigins = {} }: SecretPorts, name: string): rea
   return origin === undefined ? [] : [origin];
 }
 
-async function isUsed(ports: SecretPorts, tenant: TenantId, name: string): Promise<boolean> {
-  const inServers = await some(
-    (cursor) => ports.toolServers.list(tenant, { limit: pageLimit, cursor }),
-    ({ auth }) => auth !== null && secretNamesOf(auth).includes(name),
-  );
-  const inSources = await some(
-    (cursor) => ports.sources.list(tenant, { limit: pageLimit, cursor }),
-    ({ secret }) => secret === name,
-  );
-  return (
-    inServers ||
-    inSources ||
-    (await some(
-      (cursor) => ports.agents.list(tenant, { limit: pageLimit, cursor }),
-      ({ model }) => (model.apiKeySecret ?? model.provider) === name,
-    ))
-  );
-}
-
-/** Whether any item of the whole list is such a one. */
-export async function some<T>(
-  load: (cursor: string | null) => Promise<Page<T>>,
-  holds: (item: T) => boolean,
-): Promise<boolean> {
-  let cursor: string | null = null;
-  do {
-    const page: Page<T> = await load(cursor);
-    if (page.data.some(holds)) return true;
-    cursor = page.nextCursor;
-  } while (cursor !== null);
+async function isUsed({ toolServers, sources, agents }: SecretPorts, tenant: TenantId, name: string): Promise<boolean> {
+  for await (const { auth } of everyItem(pageLimit, (page) => toolServers.list(tenant, page)))
+    if (auth !== null && secretNamesOf(auth).includes(name)) return true;
+  for await (const { secret } of everyItem(pageLimit, (page) => sources.list(tenant, page)))
+    if (secret === name) return true;
+  for await (const { model } of everyItem(pageLimit, (page) => agents.list(tenant, page)))
+    if ((model.apiKeySecret ?? model.provider) === name) return true;
   return false;
 }

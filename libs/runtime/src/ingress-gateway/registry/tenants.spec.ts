@@ -1,7 +1,7 @@
 import { newTenant, tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createTenantErasure } from '../../tenants/tenant-erasure.ts';
-import { stage } from '../spec/ingress-stage.ts';
+import { ingressRig } from '../spec/ingress-rig.ts';
 
 const acme = tenantId('acme');
 
@@ -9,7 +9,7 @@ const page = { limit: 10, cursor: null };
 const logger = { info: () => {}, warn: () => {}, error: () => {} };
 
 async function withTenant() {
-  const at = stage();
+  const at = ingressRig();
   const made = await at.ingress.tenants.create(acme, { name: 'Acme', quotas: { threadsMax: 5 } });
   if (!made.ok) throw new Error(made.refusal.detail);
   return { ...at, key: made.value.key };
@@ -27,7 +27,7 @@ describe('a tenant', () => {
   });
 
   it('P1 that two make at once has the key of one', async () => {
-    const { ingress } = stage();
+    const { ingress } = ingressRig();
     const made = await Promise.all([1, 2, 3].map(() => ingress.tenants.create(acme, {})));
     expect(made.filter(({ ok }) => ok)).toHaveLength(1);
     expect((await ingress.keys.list(acme, page)).data).toHaveLength(1);
@@ -90,7 +90,7 @@ describe('a tenant', () => {
   });
 
   it('of before there were records may go on, and gets one', async () => {
-    const { ingress, ports } = stage();
+    const { ingress, ports } = ingressRig();
     expect(await ingress.tenantRecords.isActive(tenantId('local'))).toBe(true);
     await ingress.tenants.ensure(tenantId('local'));
     await ports.tenants.replace(

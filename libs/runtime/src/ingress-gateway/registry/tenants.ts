@@ -6,12 +6,12 @@
 //   P2. A change is made to the record that was read for it, or to a newer one: two at once are both made.
 //   P3. A deleted tenant is not found, and its id not given again. While it is being deleted it is found, and nothing
 //       of it can be changed.
-import type { Clock, PageRequest, TenantQuotas, TenantRecord, Tenants, TenantState, TenantId } from '@dormouse/ports';
+import type { PageRequest, TenantQuotas, TenantRecord, TenantState, TenantId, Page } from '@dormouse/ports';
 import { Fault, newTenant } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { quotasOf, type ShownQuotas } from '../../tenants/quotas.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import { allScopes, type KeyApi } from '../access/api-keys.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { answered, type Answered, notFound, refused } from '../refusal.ts';
 
 export interface ShownTenant extends Omit<TenantRecord, 'quotas' | 'deletedAt'> {
@@ -21,21 +21,17 @@ export interface ShownTenant extends Omit<TenantRecord, 'quotas' | 'deletedAt'> 
 /** Null for the default. */
 export type QuotaChanges = Readonly<Partial<Record<keyof TenantQuotas, number | null>>>;
 
-export interface TenantChanges {
-  readonly name?: string;
+export interface TenantChanges extends Partial<
+  Pick<TenantRecord, 'name' | 'weight' | 'origins' | 'retentionDays' | 'traceContent' | 'outboundAllow'>
+> {
   readonly state?: 'active' | 'suspended';
   readonly quotas?: QuotaChanges;
-  readonly weight?: number;
-  readonly origins?: readonly string[];
-  readonly retentionDays?: number | null;
-  readonly traceContent?: boolean;
-  readonly outboundAllow?: readonly string[];
 }
 
 export interface TenantApi {
   /** The tenant, and the text of its first key. */
   create(id: TenantId, given: Omit<TenantChanges, 'state'>): Promise<Answered<MadeTenant>>;
-  list(page: PageRequest): Promise<ListPage<ShownTenant>>;
+  list(page: PageRequest): Promise<Page<ShownTenant>>;
   get(id: TenantId): Promise<Answered<ShownTenant>>;
   change(id: TenantId, changes: TenantChanges): Promise<Answered<ShownTenant>>;
   /** It is suspended at once; what it has is erased later. Again is the same. */
@@ -51,20 +47,12 @@ export interface MadeTenant {
 
 const triesMax = 20;
 
-export function createTenantApi({
-  tenants,
-  clock,
-  records,
-  quotas: installed = {},
-  keys,
-}: {
-  readonly tenants: Tenants;
-  readonly clock: Pick<Clock, 'now'>;
+export interface TenantPorts extends Pick<IngressParts, 'tenants' | 'clock' | 'quotas'> {
   readonly records: Pick<TenantRecords, 'forget'>;
-  /** Of this installation, where they are not the standard ones. */
-  readonly quotas?: Partial<ShownQuotas>;
   readonly keys: Pick<KeyApi, 'create' | 'discard'>;
-}): TenantApi {
+}
+
+export function createTenantApi({ tenants, clock, records, quotas: installed = {}, keys }: TenantPorts): TenantApi {
   const shown = ({ deletedAt: _, ...tenant }: TenantRecord): ShownTenant => ({
     ...tenant,
     quotas: quotasOf(tenant, installed),

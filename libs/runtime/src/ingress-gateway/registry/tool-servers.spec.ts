@@ -1,6 +1,6 @@
 import { tenantId, type TenantId, type ActivityRow, type OpenCall, type ToolServer } from '@dormouse/ports';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { stage, type Stage } from '../spec/ingress-stage.ts';
+import { ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 
 const acme = tenantId('acme');
 
@@ -9,9 +9,9 @@ const content = {
   ...{ trustAnnotations: false, pinnedSha256: null },
 };
 
-let at: Stage;
+let at: IngressRig;
 beforeEach(() => {
-  at = stage();
+  at = ingressRig();
 });
 
 async function register(tenant: TenantId): Promise<ToolServer> {

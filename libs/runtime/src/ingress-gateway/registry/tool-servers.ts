@@ -12,24 +12,14 @@
 //       not exist or may not be sent to the origin of the base URL. A new server that does not answer now, or whose
 //       manifest is not good now, is registered; the warnings say so.
 import { type Problem, canonicalJson } from '@dormouse/json';
-import type {
-  Clock,
-  Entropy,
-  Page,
-  PageRequest,
-  Secrets,
-  ThreadDirectory,
-  ToolActivity,
-  ToolServer,
-  ToolServers,
-  ToolTransport,
-  TenantId,
-} from '@dormouse/ports';
+import type { Page, PageRequest, ToolServer, TenantId } from '@dormouse/ports';
 import { Fault, secretNamesOf } from '@dormouse/ports';
-import type { TenantLimits } from '../../tenants/tenant-limits.ts';
+import { everyItem } from '../../every-item.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { healthOf, healthSince, type ToolHealth } from '../../tool-health/tool-health.ts';
 import { publicId, timeSortedName } from '../access/client-id.ts';
 import {
+  always,
   answered,
   type Answered,
   invalid,
@@ -70,16 +60,10 @@ export interface ToolServerApi {
   health(server: ToolServer): Promise<ToolHealth>;
 }
 
-export interface ToolServerPorts {
-  readonly toolServers: ToolServers;
-  readonly toolActivity: ToolActivity;
-  readonly directory: Pick<ThreadDirectory, 'oldestCall'>;
-  readonly secrets: Secrets;
-  readonly transport: Pick<ToolTransport, 'judge'>;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly limits: Pick<TenantLimits, 'exceeds'>;
-}
+export type ToolServerPorts = Pick<
+  IngressParts,
+  'toolServers' | 'toolActivity' | 'directory' | 'secrets' | 'transport' | 'clock' | 'entropy' | 'limits'
+>;
 
 export function createToolServerApi(ports: ToolServerPorts, probe: Probe): ToolServerApi {
   const { toolServers, toolActivity, directory, clock, entropy } = ports;
@@ -142,11 +126,7 @@ async function withinQuota(
 ): Promise<Answered<Registered>> {
   const { tenant, name } = server;
   let count = 0;
-  for (let cursor: string | null = null, page = 0; page === 0 || cursor !== null; page += 1) {
-    const { data, nextCursor }: Page<ToolServer> = await toolServers.list(tenant, { limit: countedAtOnce, cursor });
-    count += data.length;
-    cursor = nextCursor;
-  }
+  for await (const _ of everyItem(countedAtOnce, (page) => toolServers.list(tenant, page))) count += 1;
   const within = await limits.exceeds(tenant, 'toolServersMax', count);
   if (!within.ok) {
     await toolServers.remove(tenant, name);
@@ -163,8 +143,6 @@ function changedBy(server: ToolServer, patch: ToolServerPatch, now: number): Too
   return { ...server, ...patch, updatedAt: now, ...(isResumed ? { resumedAt: now } : {}) };
 }
 
-const always = (): boolean => true;
-
 /** Changes at once alternate; more rounds than this mean that something else is wrong. */
 const replaceAttemptsMax = 10;
 
@@ -180,16 +158,12 @@ async function addressProblems(
   { transport }: ToolServerPorts,
   { tenant, baseUrl, endpointOverride }: ToolServer,
 ): Promise<readonly Problem[]> {
-  const addresses = [
-    { pointer: '/base_url', url: baseUrl },
-    ...(endpointOverride === null ? [] : [{ pointer: '/endpoint_override', url: endpointOverride }]),
-  ];
-  const verdicts = await Promise.all(
-    addresses.map(async ({ pointer, url }) => ({ pointer, verdict: await transport.judge(url, tenant) })),
-  );
-  return verdicts.flatMap(({ pointer, verdict }) =>
-    verdict.ok ? [] : [{ pointer, detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }],
-  );
+  const judged = async (pointer: string, url: string): Promise<readonly Problem[]> => {
+    const verdict = await transport.judge(url, tenant);
+    return verdict.ok ? [] : [{ pointer, detail: `could never be called, OUTBOUND_FORBIDDEN: ${verdict.detail}` }];
+  };
+  const override = endpointOverride === null ? [] : judged('/endpoint_override', endpointOverride);
+  return (await Promise.all([judged('/base_url', baseUrl), override])).flat();
 }
 
 /** (V2) (V5) */

@@ -7,20 +7,11 @@
 //   R2. It is over within `trialMs`, whatever the tool server does; what comes later is answered 410 and dropped.
 //   R3. The first answer counts. It is sealed until it is read, and at most `trialAnswerBytesMax` long.
 //   R4. A tenant has at most `trialsMax` in one process at the same time.
-import type {
-  Clock,
-  Entropy,
-  IdempotencyKeys,
-  Sealer,
-  SealOwner,
-  ToolServer,
-  ToolTransport,
-  TenantId,
-} from '@dormouse/ports';
+import type { IdempotencyKeys, Sealer, SealOwner, ToolServer, TenantId } from '@dormouse/ports';
 import { encodeInvocation, parsingToolset, type Tool, type Toolset } from '@dormouse/protocol';
-import type { CallbackTokens } from '../../callback-gateway/callback-token.ts';
+import { isAcknowledgement } from '../read/waiting-sentence.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { inTurns } from '../../in-turns.ts';
-import type { ValidateArguments } from '../../thread-processor/completion/call-arguments.ts';
 import { timeSortedName } from '../access/client-id.ts';
 import { answered, type Answered, invalid, refused } from '../refusal.ts';
 import type { Probe } from './probe.ts';
@@ -47,16 +38,10 @@ export interface TrialReport extends TrialAnswer {
 
 export type TryTool = (server: ToolServer, request: TrialRequest) => Promise<Answered<TrialReport>>;
 
-export interface TrialPorts {
-  readonly transport: ToolTransport;
-  readonly idempotencyKeys: IdempotencyKeys;
-  readonly callbackTokens: CallbackTokens;
-  /** Null where arguments are left to the tool server. */
-  readonly validateArguments: ValidateArguments | null;
-  readonly sealer: Sealer;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type TrialPorts = Pick<
+  IngressParts,
+  'transport' | 'idempotencyKeys' | 'callbackTokens' | 'validateArguments' | 'sealer' | 'clock' | 'entropy'
+>;
 
 const trialMs = 29_000;
 const ackMsMax = 10_000;
@@ -150,7 +135,9 @@ async function call(ports: TrialPorts, trial: Trial): Promise<Answered<TrialAnsw
   const name = timeSortedName(now, entropy.nonce());
   const [thread, toolCallId] = [`${threadPrefix}${name}`, `call_${name}`];
   const scope = { tenant, thread, toolCallId, toolServer: server.name, expiresAt: endsAt + 1_000 };
-  const body = bodyOf(request, { toolCallId, thread, callbackUrl: callbackTokens.url(scope, now) }, toolset);
+  const { operation, arguments: args } = request;
+  const sending = { operation, arguments: args, id: toolCallId, callbackUrl: callbackTokens.url(scope, now) };
+  const body = bodyOf({ ...sending, groupId: thread }, toolset);
   if (body === null) return invalid([{ pointer: '/arguments', detail: 'break a limit of the protocol' }]);
   await idempotencyKeys.claim(tenant, route, toolCallId, '', now, leaseMs);
   const sent = await transport.post({
@@ -160,14 +147,10 @@ async function call(ports: TrialPorts, trial: Trial): Promise<Answered<TrialAnsw
     headers: { 'idempotency-key': toolCallId },
     timeoutMs: Math.max(1, Math.min(ackMsMax, endsAt - now)),
   });
-  const refusal = sent.sent
-    ? sent.status >= 200 && sent.status <= 299
-      ? null
-      : `the tool server answered HTTP ${sent.status}`
-    : `${sent.code}: ${sent.detail}`;
-  if (refusal === null) return answered((await answerOf(ports, tenant, toolCallId, endsAt)) ?? timedOut);
+  if (sent.sent && isAcknowledgement(sent.status))
+    return answered((await answerOf(ports, tenant, toolCallId, endsAt)) ?? timedOut);
   await idempotencyKeys.abandon(tenant, route, toolCallId);
-  return answered(failure(refusal));
+  return answered(failure(sent.sent ? `the tool server answered HTTP ${sent.status}` : `${sent.code}: ${sent.detail}`));
 }
 
 const timedOut: TrialAnswer = {
@@ -195,18 +178,11 @@ async function answerOf(
 }
 
 /** Null for arguments that the protocol does not carry. */
-function bodyOf(
-  { operation, arguments: args }: TrialRequest,
-  {
-    toolCallId: id,
-    thread: groupId,
-    callbackUrl,
-  }: { readonly toolCallId: string; readonly thread: string; readonly callbackUrl: string },
-  { toolsetVersion }: Toolset,
-): string | null {
-  const version = toolsetVersion === undefined ? {} : { toolsetVersion };
+function bodyOf(invocation: Parameters<typeof encodeInvocation>[0], { toolsetVersion }: Toolset): string | null {
   try {
-    return JSON.stringify(encodeInvocation({ operation, arguments: args, id, callbackUrl, groupId, ...version }));
+    return JSON.stringify(
+      encodeInvocation({ ...invocation, ...(toolsetVersion === undefined ? {} : { toolsetVersion }) }),
+    );
   } catch {
     return null; // a limit of the strict schema
   }

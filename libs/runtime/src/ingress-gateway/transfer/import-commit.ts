@@ -82,9 +82,8 @@ function openedBy(event: RecordedEvent | undefined): AgentReference | null {
 }
 
 function lackOfOrigin(first: ImportedCommit, origin: Origin | null): string | null {
-  const { parent, forkedFrom } = beginningOf(first);
+  const { parent, forkedFrom, before: from } = beginningOf(first);
   if (parent !== null && forkedFrom !== null) return 'begins in two other threads';
-  const from = parent ?? forkedFrom;
   if (from === null) return origin === null ? null : 'begins in no other thread, but an origin is given';
   const words = `has a history that begins in another thread, ${from.threadId}`;
   if (origin === null) return `${words}, and no origin is given`;
@@ -92,10 +91,8 @@ function lackOfOrigin(first: ImportedCommit, origin: Origin | null): string | nu
 }
 
 /** Whether a commit that is here already went on from the same thread. */
-export function isBegunIn(first: Commit, origin: Origin | null): boolean {
-  const { parent, forkedFrom } = beginningOf(first);
-  return (parent ?? forkedFrom)?.threadId === origin?.thread;
-}
+export const isBegunIn = (first: Commit, origin: Origin | null): boolean =>
+  beginningOf(first).before?.threadId === origin?.thread;
 
 /** The event, with the local ids of the threads before it. */
 export function begunHere(event: RecordedEvent, origin: Origin | null): RecordedEvent {

@@ -5,29 +5,15 @@
 //       sees a thread can read all that goes before it. Ending twice is ending once.
 //   E2. The closing is decided like any other, but owes no effects: nothing here has ever dealt with the thread.
 import { hash } from 'node:crypto';
-import {
-  type Clock,
-  type Commit,
-  type Entropy,
-  Fault,
-  type Snapshots,
-  type ThreadDirectory,
-  type ThreadKey,
-  type ThreadLog,
-} from '@dormouse/ports';
+import { type Commit, Fault, type ThreadKey, type ThreadLog } from '@dormouse/ports';
 import { type CloseRequest, decide, type Moment, type Thread } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { sealCommit } from '../../log/envelope.ts';
 import { loadThread, type LoadedThread } from '../../log/thread-reader.ts';
 import { inputIdOf, nameOfText, publicId } from '../access/client-id.ts';
 import { beginningOf } from '../read/thread-beginning.ts';
 
-export interface ImportEndingPorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly directory: ThreadDirectory;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-}
+export type ImportEndingPorts = Pick<IngressParts, 'log' | 'snapshots' | 'directory' | 'clock' | 'entropy'>;
 
 /** Ends the import of a thread whose log is complete. */
 export async function endImport(ports: ImportEndingPorts, key: ThreadKey): Promise<void> {
@@ -39,9 +25,8 @@ export async function endImport(ports: ImportEndingPorts, key: ThreadKey): Promi
 
 async function originOf(log: ThreadLog, { tenant, thread }: ThreadKey): Promise<ThreadKey | null> {
   const [first] = await log.read({ tenant, thread }, 0, 1);
-  const { parent, forkedFrom } = beginningOf(first);
-  const from = parent ?? forkedFrom;
-  return from === null ? null : { tenant, thread: from.threadId };
+  const { before } = beginningOf(first);
+  return before === null ? null : { tenant, thread: before.threadId };
 }
 
 /** Closes the thread, unless it is. */

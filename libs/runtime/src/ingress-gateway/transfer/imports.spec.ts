@@ -7,7 +7,7 @@ import { chainHash, openCommit, sealCommit } from '../../log/envelope.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
 import { unlimited } from '../../tenants/tenant-limits.ts';
 import { createImportApi } from './imports.ts';
-import { spoken, stage, type Stage } from '../spec/ingress-stage.ts';
+import { spoken, ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 
 const acme = tenantId('acme');
 
@@ -43,8 +43,8 @@ function sealedOf(commits: readonly Commit[], thread: string): Commit {
   return sealCommit({ key: { ...elsewhere, thread }, version: 0, events, ...rest });
 }
 
-async function installation(): Promise<Stage> {
-  const at = stage();
+async function installation(): Promise<IngressRig> {
+  const at = ingressRig();
   await at.ingress.agents.create(acme, 'helper', {
     instructions: '',
     model: {
@@ -73,13 +73,16 @@ interface Sent {
   readonly last?: boolean;
 }
 
-const take = (at: Stage, commits: readonly Commit[], { of = headOf(whole), origin = null, last = false }: Sent = {}) =>
-  at.ingress.imports.take(acme, { of, origin, commits, last });
+const take = (
+  at: IngressRig,
+  commits: readonly Commit[],
+  { of = headOf(whole), origin = null, last = false }: Sent = {},
+) => at.ingress.imports.take(acme, { of, origin, commits, last });
 const detailOf = (answer: Awaited<ReturnType<typeof take>>): string =>
   answer.ok ? 'taken' : (answer.refusal.errors?.[0]?.detail ?? '');
 const threadOf = (answer: Awaited<ReturnType<typeof take>>): string => (answer.ok ? answer.value.thread : '');
-const rows = async (at: Stage) => (await at.ports.directory.list(acme, {}, { limit: 10, cursor: null })).data;
-const eventsOf = async (at: Stage, thread: string) =>
+const rows = async (at: IngressRig) => (await at.ports.directory.list(acme, {}, { limit: 10, cursor: null })).data;
+const eventsOf = async (at: IngressRig, thread: string) =>
   (await at.ports.log.read({ tenant: acme, thread }, 0)).flatMap((commit) => openCommit(commit).events);
 
 it('M1 M2 parts follow each other; one that was sent before changes nothing', async () => {

@@ -16,19 +16,8 @@
 //   M5. A file whose hashes hold may still be forged: every commit is read here as it will be read later, before it is
 //       stored. Each part leaves a snapshot, so that the next one begins where it ended.
 import { hash } from 'node:crypto';
-import {
-  type Agents,
-  type Blobs,
-  type Clock,
-  type Commit,
-  type Entropy,
-  Fault,
-  type Snapshots,
-  type ThreadDirectory,
-  type ThreadKey,
-  type ThreadLog,
-  type TenantId,
-} from '@dormouse/ports';
+import { type Blobs, type Commit, Fault, type ThreadKey, type ThreadLog, type TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { openCommit, sealCommit } from '../../log/envelope.ts';
 import { encodeSnapshot, type LoadedThread, loadThread, snapshotShape } from '../../log/thread-reader.ts';
 import { nameOfText, publicId } from '../access/client-id.ts';
@@ -37,7 +26,6 @@ import { readAsEverybody } from './import-fold.ts';
 import { closingOf, endImport } from './import-ending.ts';
 import { namedBlobs } from './named-blobs.ts';
 import { beginningOf } from '../read/thread-beginning.ts';
-import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
 
 export interface ImportPart {
@@ -63,16 +51,10 @@ export interface ImportApi {
   takeBlob(tenant: TenantId, blob: ImportedBlob): Promise<Answered<null>>;
 }
 
-export interface ImportPorts {
-  readonly agents: Agents;
-  readonly blobs: Blobs;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly directory: ThreadDirectory;
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly limits: Pick<TenantLimits, 'mayStore' | 'openThread' | 'stored'>;
-}
+export type ImportPorts = Pick<
+  IngressParts,
+  'agents' | 'blobs' | 'log' | 'snapshots' | 'directory' | 'clock' | 'entropy' | 'limits'
+>;
 
 export function createImportApi(ports: ImportPorts): ImportApi {
   const { log, blobs } = ports;

@@ -5,18 +5,9 @@
 //   F2. The feed is a hint: after a commit that does not join the last one the log is read, and without any hint the
 //       log is read again every `pollMs`. Losing hints costs time, never correctness.
 //   F3. What waits for a slow reader is bounded; past that the stream gives `lagged` and ends.
-import {
-  type Clock,
-  type Commit,
-  type Delta,
-  type Hint,
-  type LiveFeed,
-  type Retrying,
-  type ThreadKey,
-  type ThreadLog,
-  type View,
-} from '@dormouse/ports';
-import { commitsAfter } from '../read/log-scan.ts';
+import type { Clock, Commit, Delta, Hint, Retrying, ThreadKey, View } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
+import { commitsAfter, endOf } from '../read/log-scan.ts';
 
 export type Followed =
   | { readonly what: 'commit'; readonly commit: Commit }
@@ -29,21 +20,19 @@ export type Followed =
   | { readonly what: 'caught_up'; readonly soFar: readonly Delta[]; readonly retrying: Retrying | null }
   | { readonly what: 'lagged' };
 
-export interface FollowPorts {
-  readonly log: ThreadLog;
-  readonly feed: LiveFeed;
-  readonly clock: Clock;
-}
+export type FollowPorts = Pick<IngressParts, 'log' | 'feed' | 'clock'>;
 
 const waitingHintsMax = 5_000;
 const pollMs = 15_000;
 
+/** 'nothing' when it is time to look at the log; 'over' for good, once it was closed. */
+type Taken = Hint | 'nothing' | 'lagged' | 'over';
+
 /** A subscription that holds its hints until they are read. */
 export interface HintStream {
   /** What `take` would answer at once; null when there is nothing. */
-  held(): Hint | 'nothing' | 'lagged' | 'over' | null;
-  /** The next hint; 'nothing' when it is time to look at the log; 'over' for good, once it was closed. */
-  take(): Promise<Hint | 'nothing' | 'lagged' | 'over'>;
+  held(): Taken | null;
+  take(): Promise<Taken>;
 }
 
 /** The holder must close it. */
@@ -59,9 +48,7 @@ export async function holdHints(ports: FollowPorts, key: ThreadKey, signal: Abor
   return hints;
 }
 
-/**
- * Subscribes until closed, which it does by itself after `withinMs`. Answers when the subscription is in force. (F1)
- */
+/** Subscribes until closed, which it does by itself after `withinMs`. Answers when that is in force. (F1) */
 export async function openHints(
   { feed, clock }: FollowPorts,
   key: ThreadKey,
@@ -83,33 +70,31 @@ export async function* followCommits(
   hints: HintStream,
 ): AsyncGenerator<Followed> {
   let position = after;
-  for await (const commit of commitsAfter(ports.log, key, position)) {
-    yield { what: 'commit', commit };
-    position = commit.version + commit.count;
+  async function* newer(): AsyncGenerator<Followed> {
+    for await (const commit of commitsAfter(ports.log, key, position)) {
+      yield { what: 'commit', commit };
+      position = endOf(commit);
+    }
   }
+  yield* newer();
   yield { what: 'caught_up', soFar: await ports.feed.soFar(key), retrying: await ports.feed.retrying(key) };
   for (;;) {
     const hint = await hints.take();
     if (hint === 'over') return;
     if (hint === 'lagged') return yield { what: 'lagged' }; // (F3)
-    if (hint !== 'nothing' && hint.hint === 'delta') yield { what: 'delta', delta: hint.delta };
-    else if (hint !== 'nothing' && hint.hint === 'view') yield { what: 'view', view: hint.view };
-    else if (hint !== 'nothing' && hint.hint === 'retrying') yield { what: 'retrying', retrying: hint.retrying };
-    else if (hint !== 'nothing' && hint.hint === 'questions') yield { what: 'questions' };
-    else if (hint !== 'nothing' && joins(hint.commit, position)) {
+    if (hint === 'nothing') {
+      yield* newer();
+      yield { what: 'questions' };
+    } else if (hint.hint === 'delta') yield { what: 'delta', delta: hint.delta };
+    else if (hint.hint === 'view') yield { what: 'view', view: hint.view };
+    else if (hint.hint === 'retrying') yield { what: 'retrying', retrying: hint.retrying };
+    else if (hint.hint === 'questions') yield { what: 'questions' };
+    else if (joins(hint.commit, position)) {
       yield { what: 'commit', commit: hint.commit };
       position = endOf(hint.commit);
-    } else if (hint === 'nothing' || isBeyond(hint.commit, position)) {
-      for await (const commit of commitsAfter(ports.log, key, position)) {
-        yield { what: 'commit', commit }; // (F2)
-        position = endOf(commit);
-      }
-      if (hint === 'nothing') yield { what: 'questions' };
-    }
+    } else if (isBeyond(hint.commit, position)) yield* newer(); // (F2)
   }
 }
-
-const endOf = (commit: Commit): number => commit.version + commit.count;
 
 /** The commit continues where everything is known up to `position`. */
 export const joins = (commit: Commit, position: number): boolean =>
@@ -166,7 +151,7 @@ class HintInbox implements OpenHints {
     this.wake?.();
   }
 
-  held(): Hint | 'nothing' | 'lagged' | 'over' | null {
+  held(): Taken | null {
     if (this.closed) return 'over';
     if (this.lagged) return 'lagged';
     const next = this.hints.shift();
@@ -176,7 +161,7 @@ class HintInbox implements OpenHints {
     return 'nothing';
   }
 
-  take(): Promise<Hint | 'nothing' | 'lagged' | 'over'> {
+  take(): Promise<Taken> {
     return new Promise((resolve) => {
       const look = (): void => {
         const held = this.held();

@@ -4,10 +4,10 @@ import type { Retrying } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createFollowApi, type Frame } from './follow.ts';
 import { followCommits, holdHints, type Followed, openHints } from './follow-commits.ts';
-import { key, spoken, stage, type Stage } from '../spec/ingress-stage.ts';
+import { key, spoken, ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 
 /** Reads a stream in the background; `seen` grows. */
-function reading(at: Stage, after: number): { readonly seen: Followed[]; readonly stop: () => void } {
+function reading(at: IngressRig, after: number): { readonly seen: Followed[]; readonly stop: () => void } {
   const stop = new AbortController();
   const seen: Followed[] = [];
   void (async () => {
@@ -19,7 +19,7 @@ function reading(at: Stage, after: number): { readonly seen: Followed[]; readonl
 }
 
 /** The frames of a stream from the beginning, read in the background. */
-async function framesOf(at: Stage): Promise<{ readonly seen: Frame[]; readonly stop: () => void }> {
+async function framesOf(at: IngressRig): Promise<{ readonly seen: Frame[]; readonly stop: () => void }> {
   const api = createFollowApi({
     ...at.ports,
     clock: at.clock,
@@ -48,7 +48,7 @@ const versions = (seen: readonly Followed[]): number[] =>
 
 describe('hints that are held', () => {
   it('say when it is time to look at the log, and are over after their time, for good', async () => {
-    const at = stage();
+    const at = ingressRig();
     const hints = await openHints({ ...at.ports, clock: at.clock }, key, 20_000, () => true);
     const taken = (async () => [await hints.take(), await hints.take(), await hints.take()])();
     await at.clock.advance(15_000);
@@ -59,7 +59,7 @@ describe('hints that are held', () => {
   });
 
   it('are over after their time also when the clock jumps over all of it', async () => {
-    const at = stage();
+    const at = ingressRig();
     const clock = { ...at.clock, now: () => at.clock.now() + jumpedMs };
     let jumpedMs = 0;
     const hints = await openHints({ ...at.ports, clock }, key, 60_000, () => true);
@@ -72,7 +72,7 @@ describe('hints that are held', () => {
 
 describe('following a log', () => {
   it('I-19 gives what is stored, then what comes, each once and in order', async () => {
-    const at = stage();
+    const at = ingressRig();
     await at.commit(key, [spoken('a'), spoken('b')]);
     await at.commit(key, [spoken('c')]);
     const { seen, stop } = reading(at, 0);
@@ -85,7 +85,7 @@ describe('following a log', () => {
   });
 
   it('I-19 begins inside a commit when asked to', async () => {
-    const at = stage();
+    const at = ingressRig();
     await at.commit(key, [spoken('a'), spoken('b')]);
     const { seen, stop } = reading(at, 1);
     await settle();
@@ -94,7 +94,7 @@ describe('following a log', () => {
   });
 
   it('reads the log when a hint shows that others were lost', async () => {
-    const at = stage();
+    const at = ingressRig();
     const { seen, stop } = reading(at, 0);
     await settle();
     await at.commit(key, [spoken('a')], undefined, true);
@@ -106,7 +106,7 @@ describe('following a log', () => {
   });
 
   it('reads the log after a while when every hint is lost', async () => {
-    const at = stage();
+    const at = ingressRig();
     const { seen, stop } = reading(at, 0);
     await settle();
     await at.commit(key, [spoken('a')], undefined, true);
@@ -118,7 +118,7 @@ describe('following a log', () => {
   });
 
   it('forgets a hint about what it has given', async () => {
-    const at = stage();
+    const at = ingressRig();
     const commit = await at.commit(key, [spoken('a')]);
     const { seen, stop } = reading(at, 0);
     await settle();
@@ -129,7 +129,7 @@ describe('following a log', () => {
   });
 
   it('says lagged to a reader who does not read, and ends', async () => {
-    const at = stage();
+    const at = ingressRig();
     const stop = new AbortController();
     const ports = { ...at.ports, clock: at.clock };
     const stream = followCommits(ports, key, 0, await holdHints(ports, key, stop.signal));
@@ -150,7 +150,7 @@ const requested = { type: 'CompletionRequested', completionId: 'cmp_1', model: '
 
 describe('a stream', () => {
   it('S6 says that the model is asked again: on connect while it is so, and at once', async () => {
-    const at = stage();
+    const at = ingressRig();
     await at.commit(key, [spoken('a'), requested]);
     at.ports.feed.publish(key, { hint: 'retrying', retrying: retrying('cmp_1') });
     const { seen, stop } = await framesOf(at);
@@ -166,7 +166,7 @@ describe('a stream', () => {
   });
 
   it('S8 shows no text of a completion after its end', async () => {
-    const at = stage();
+    const at = ingressRig();
     await at.commit(key, [spoken('a'), requested]);
     const { seen, stop } = await framesOf(at);
     const text = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'Hel' } as const;
@@ -184,7 +184,7 @@ describe('a stream', () => {
   });
 
   it('R96 R97 shows a view that changes while it is being opened', async () => {
-    const at = stage();
+    const at = ingressRig();
     await at.commit(key, [spoken('a')]);
     await at.ports.views.put(key, { viewType: 'chart', content: '{"v":1}' });
     const api = createFollowApi({
@@ -219,7 +219,7 @@ describe('a stream', () => {
   });
 
   it('says in its status that the model is not asked yet, and when it is; so does the view of the thread', async () => {
-    const at = stage();
+    const at = ingressRig();
     const row = {
       ...key,
       agent: 'a',

@@ -10,43 +10,20 @@
 //   S7. Open questions of the threads below are shown too, with the thread that asks, as soon as the inbox has them.
 //   S8. Text of a completion is not shown after its end.
 //   S4. A closed thread gives what is newer, then `end`.
-import type {
-  Commit,
-  Delta,
-  Inbox,
-  Login,
-  Logins,
-  Question,
-  Retrying,
-  Sealer,
-  Snapshots,
-  ThreadKey,
-  View,
-  Views,
-  TenantId,
-} from '@dormouse/ports';
+import type { Commit, Delta, Login, Question, Retrying, ThreadKey, View, TenantId } from '@dormouse/ports';
 import { loginOwner } from '@dormouse/ports';
-import {
-  evolve,
-  isAtRest,
-  type SlotWait,
-  stateOf,
-  statusOf,
-  type Thread,
-  type WaitingOn,
-  waitingOn,
-} from '@dormouse/thread';
+import { evolve, isAtRest, type SlotWait, statusOf, type Thread, type WaitingOn, waitingOn } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { unsealed } from '../../secrets/unsealed.ts';
 import { type ChoiceView, choiceViews, openChoices } from '../read/choice-view.ts';
 import { DeltaCutter } from './delta-cutter.ts';
 import { type ApiEvent, apiEvent } from '../read/events.ts';
 import { followCommits, type FollowPorts, holdHints } from './follow-commits.ts';
-import { placedEvents } from '../read/log-scan.ts';
+import { endOf, placedEvents } from '../read/log-scan.ts';
 import { familyOf, questionsBelow, statusWith, waitingWith } from '../read/questions-below.ts';
 import { answered, type Answered, invalid } from '../refusal.ts';
 import { slotWait } from '../read/slot-wait.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 
 export type Frame =
   | { readonly frame: 'event'; readonly event: ApiEvent }
@@ -55,7 +32,7 @@ export type Frame =
   | { readonly frame: 'choice'; readonly data: ChoiceView }
   | { readonly frame: 'oauth'; readonly data: OpenLogin }
   | { readonly frame: 'view'; readonly data: View }
-  | { readonly frame: 'status'; readonly data: { readonly status: string; readonly waitingOn: readonly WaitingOn[] } }
+  | { readonly frame: 'status'; readonly data: Pick<Mark, 'status' | 'waitingOn'> }
   /** Only with `marks`. */
   | { readonly frame: 'mark'; readonly data: Mark }
   | { readonly frame: 'lagged' }
@@ -70,42 +47,32 @@ export interface Mark {
   readonly position: number;
 }
 
-export interface FollowOptions {
-  /** Also marks the thread after each commit, from the newest one of the beginning on. */
-  readonly marks?: boolean;
-}
-
 export type RetryingView = Omit<Retrying, 'failedAt' | 'since'>;
 
 /** A login that waits for the user. */
-export interface OpenLogin {
-  readonly toolCallId: string;
+export interface OpenLogin extends Omit<Login, 'sealed'> {
   readonly authUrl: string;
-  readonly expiresAt: number;
   /** Set for a login of a thread below the one that is followed. */
   readonly threadId?: string;
 }
 
 export interface FollowApi {
-  /** 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. */
+  /**
+   * 404, or `nothing_newer` on a closed thread that has been read to its end, or the stream. `marks` marks the thread
+   * after each commit, too, from the newest one of the beginning on.
+   */
   follow(
     key: ThreadKey,
     after: number,
     signal: AbortSignal,
-    options?: FollowOptions,
+    options?: { readonly marks?: boolean },
   ): Promise<Answered<AsyncIterable<Frame> | 'nothing_newer'>>;
 }
 
-export interface FollowDeskPorts extends FollowPorts {
-  readonly snapshots: Snapshots;
-  readonly threads: ThreadLookup;
-  readonly logins: Logins;
-  readonly sealer: Sealer;
-  readonly views: Views;
-  readonly inbox: Inbox;
-}
+export type FollowApiPorts = FollowPorts &
+  Pick<IngressParts, 'snapshots' | 'threads' | 'logins' | 'sealer' | 'views' | 'inbox'>;
 
-export function createFollowApi(ports: FollowDeskPorts): FollowApi {
+export function createFollowApi(ports: FollowApiPorts): FollowApi {
   return {
     async follow(key, after, signal, { marks = false } = {}) {
       const found = await ports.threads.find(key);
@@ -119,7 +86,7 @@ export function createFollowApi(ports: FollowDeskPorts): FollowApi {
 }
 
 async function* frames(
-  ports: FollowDeskPorts,
+  ports: FollowApiPorts,
   key: ThreadKey,
   { after, marks }: { readonly after: number; readonly marks: boolean },
   head: Thread,
@@ -142,8 +109,7 @@ async function* frames(
     const said = item.what === 'delta' ? [item.delta] : item.what === 'caught_up' ? item.soFar : [];
     yield* cutDeltas(deltas, said);
     if (item.what === 'view') yield { frame: 'view', data: item.view }; // R96
-    if (item.what === 'retrying') yield* retryingFrames(thread, item.retrying); // (S6)
-    if (item.what === 'caught_up') yield* retryingFrames(thread, item.retrying);
+    if (item.what === 'retrying' || item.what === 'caught_up') yield* retryingFrames(thread, item.retrying); // (S6)
     if (item.what === 'commit') {
       await ports.threads.announce(item.commit);
       const seen = thread.position;
@@ -151,20 +117,17 @@ async function* frames(
       for (const completionId of endedIn(item.commit)) deltas.end(completionId); // (S8)
       const asksForLogin = newLogins(item.commit, thread.position);
       thread = fold(thread, item.commit);
-      yield* choiceFrames(ports, key, thread, seen);
+      for (const choice of await openChoices(ports.log, key, thread, seen)) yield { frame: 'choice', data: choice };
       if (asksForLogin.length > 0)
         for (const login of await openLogins(ports, key, thread))
           if (asksForLogin.includes(login.toolCallId)) yield { frame: 'oauth', data: login };
-      given = item.commit.version + item.commit.count;
+      given = endOf(item.commit);
     }
     if (item.what === 'questions') {
       const before = new Set(questions.map(nameOfQuestion));
       questions = await questionsBelow(ports.inbox, key, familyOf(thread));
-      yield* framesBelow(
-        ports,
-        key.tenant,
-        questions.filter((question) => !before.has(nameOfQuestion(question))),
-      );
+      const fresh = questions.filter((question) => !before.has(nameOfQuestion(question)));
+      yield* framesBelow(ports, key.tenant, fresh);
     }
     const waited = slot;
     slot = slotWait(said, slot);
@@ -184,19 +147,6 @@ function* eventFrames(commit: Commit, after: number): Generator<Frame> {
   for (const placed of placedEvents(commit, after)) yield { frame: 'event', event: apiEvent(placed) };
 }
 
-/** Choices that were asked or changed after this position, and are open: again with what is known of them now. */
-async function* choiceFrames(
-  { log }: FollowDeskPorts,
-  key: ThreadKey,
-  thread: Thread,
-  seen: number,
-): AsyncGenerator<Frame> {
-  const all = Object.values(thread.choices).filter(({ position, changedAt = position }) => changedAt > seen);
-  if (all.length === 0) return;
-  const asked = all.toSorted((a, b) => a.position - b.position).map((each) => ({ ...each, ...stateOf(each) }));
-  for (const choice of await choiceViews(log, key, asked)) yield { frame: 'choice', data: choice };
-}
-
 const endedIn = (commit: Commit): readonly string[] =>
   placedEvents(commit).flatMap(({ event }) =>
     event.type === 'CompletionRecorded' || event.type === 'CompletionFailed' ? [event.completionId] : [],
@@ -207,7 +157,7 @@ const newLogins = (commit: Commit, seen: number): readonly string[] =>
   placedEvents(commit, seen).flatMap(({ event }) => (event.type === 'OauthRequested' ? [event.toolCallId] : []));
 
 /** (S5) */
-async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread): Promise<readonly OpenLogin[]> {
+async function openLogins(ports: FollowApiPorts, key: ThreadKey, thread: Thread): Promise<readonly OpenLogin[]> {
   const waiting = thread.calls.filter((call) => call.waiting.for === 'login');
   if (waiting.length === 0) return [];
   const logins = await ports.logins.list(key, ports.clock.now());
@@ -218,7 +168,7 @@ async function openLogins(ports: FollowDeskPorts, key: ThreadKey, thread: Thread
 
 /** Null for one whose master key was removed: nothing shows it any more. */
 function loginView(
-  { sealer }: FollowDeskPorts,
+  { sealer }: FollowApiPorts,
   { tenant, thread }: ThreadKey,
   { toolCallId, sealed, expiresAt }: Login,
 ): OpenLogin | null {
@@ -251,13 +201,8 @@ const statusFrame = (
   questions: readonly Question[],
 ): Extract<Frame, { readonly frame: 'status' }> => {
   const status = statusOf(thread);
-  return {
-    frame: 'status',
-    data: {
-      status: statusWith(status, questions),
-      waitingOn: waitingWith(status, waitingOn(thread, slot), questions),
-    },
-  };
+  const waiting = waitingWith(status, waitingOn(thread, slot), questions);
+  return { frame: 'status', data: { status: statusWith(status, questions), waitingOn: waiting } };
 };
 
 const markOf = (
@@ -273,7 +218,7 @@ const nameOfQuestion = ({ id, asked, progress }: Question): string => `${id} ${a
 
 /** (S7) */
 async function* framesBelow(
-  ports: FollowDeskPorts,
+  ports: FollowApiPorts,
   tenant: TenantId,
   questions: readonly Question[],
 ): AsyncGenerator<Frame> {

@@ -1,18 +1,18 @@
 import { settle } from '@dormouse/adapter-memory';
 import { encodeCursor, tenantId } from '@dormouse/ports';
 import { expect, it } from 'vitest';
-import { spoken, stage, type Stage } from '../spec/ingress-stage.ts';
+import { spoken, ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 import { createTenantEventApi, type TenantEvent, type TenantEventApi } from './tenant-events.ts';
 
 const tenant = tenantId('acme');
 const threadOf = (thread: string) => ({ tenant, thread });
 
-function apiOf(at: Stage): TenantEventApi {
+function apiOf(at: IngressRig): TenantEventApi {
   return createTenantEventApi({ ...at.ports, clock: at.clock, threads: { announce: async () => {} } });
 }
 
 /** Three threads, commits of one to three events. */
-async function written(at: Stage): Promise<readonly string[]> {
+async function written(at: IngressRig): Promise<readonly string[]> {
   const names: string[] = [];
   const positions = new Map<string, number>();
   for (const [thread, count] of [
@@ -40,7 +40,7 @@ const nameOf = ({ threadId, position }: TenantEvent): string => `${threadId}${po
 it.each([1, 2, 3, 5, 50])(
   'T1: pages of %i follow each other without gap or repeat, also inside a commit',
   async (limit) => {
-    const at = stage();
+    const at = ingressRig();
     const api = apiOf(at);
     const names = await written(at);
     await at.commit({ tenant: tenantId('zenith'), thread: 'a' }, [spoken('theirs')]);
@@ -61,7 +61,7 @@ it.each([1, 2, 3, 5, 50])(
 );
 
 it('T1: every cursor goes on after its own event', async () => {
-  const at = stage();
+  const at = ingressRig();
   const api = apiOf(at);
   const names = await written(at);
   const { data } = await api.page(tenant, null, 50);
@@ -70,7 +70,7 @@ it('T1: every cursor goes on after its own event', async () => {
 });
 
 it('begins at the end with `latest`, and keeps its place while nothing comes', async () => {
-  const at = stage();
+  const at = ingressRig();
   const api = apiOf(at);
   const empty = await api.page(tenant, null, 5);
   expect(empty.data).toEqual([]);
@@ -92,13 +92,13 @@ it.each([
   ['of a position', '17'],
   ['of nothing', ''],
 ])('refuses a cursor %s', async (_, cursor) => {
-  const at = stage();
+  const at = ingressRig();
   await written(at);
   await expect(apiOf(at).page(tenant, cursor, 5)).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
 });
 
 it('T3: streams go on with what comes, wait together, and end with their signal', async () => {
-  const at = stage();
+  const at = ingressRig();
   let reads = 0;
   let held: Promise<void> | null = null;
   const tenantLog = {

@@ -9,19 +9,17 @@
 //   T4. A reader that sees some threads only passes over the others: its cursor is behind them.
 import { createSharedReads } from '@dormouse/collections';
 import {
-  type Clock,
   type Commit,
   decodeCursor,
   encodeCursor,
   invalidCursor,
   type PlacedCommit,
-  type TenantLog,
-  type ThreadLog,
   type TenantId,
 } from '@dormouse/ports';
+import type { ThreadLookup } from '../write/thread-lookup.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import { apiType, rfc3339 } from '../read/api-json.ts';
 import { placedEvents } from '../read/log-scan.ts';
-import type { ThreadLookup } from '../write/thread-lookup.ts';
 
 export interface TenantEvent {
   /** To go on after this event. */
@@ -49,11 +47,8 @@ export interface TenantEventApi {
 /** Whether the reader may see this thread of its tenant. (T4) @throws Fault */
 export type Sees = (thread: string) => Promise<boolean>;
 
-export interface TenantEventPorts {
-  readonly log: ThreadLog;
-  readonly tenantLog: TenantLog;
+export interface TenantEventPorts extends Pick<IngressParts, 'log' | 'tenantLog' | 'clock'> {
   readonly threads: Pick<ThreadLookup, 'announce'>;
-  readonly clock: Clock;
 }
 
 export const latest = 'latest';

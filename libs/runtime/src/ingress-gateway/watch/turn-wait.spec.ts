@@ -4,7 +4,7 @@ import { type ThreadEvent, unopenedThread } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
 import { openCommit } from '../../log/envelope.ts';
 import { loadThread } from '../../log/thread-reader.ts';
-import { key, spoken, stage, type Stage } from '../spec/ingress-stage.ts';
+import { key, spoken, ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 import { createTurnWait } from './turn-wait.ts';
 
 const posted = { id: 'msg_hi', inputId: 'c:hi', mayBeOld: false };
@@ -23,18 +23,18 @@ const saying = (text: string): ThreadEvent =>
 const answer = saying('hello');
 
 /** A message and its answer in one commit. */
-async function turnAtOnce(at: Stage, input: string, said: ThreadEvent): Promise<void> {
+async function turnAtOnce(at: IngressRig, input: string, said: ThreadEvent): Promise<void> {
   await at.commit(key, [{ ...spoken('hi'), messageId: posted.id } as ThreadEvent, said], [input]);
 }
 
 /** A whole turn, as the processor of another process writes it. */
-async function turn(at: Stage): Promise<void> {
+async function turn(at: IngressRig): Promise<void> {
   await at.commit(key, [{ ...spoken('hi'), messageId: posted.id } as ThreadEvent], [posted.inputId]);
   await at.commit(key, [answer], ['m:cmp_1']);
 }
 
 /** Where `findByInputs` is answered, and the turn happens before the answer is read. */
-const turnAfterLookup = (at: Stage): ThreadLog => ({
+const turnAfterLookup = (at: IngressRig): ThreadLog => ({
   ...at.ports.log,
   findByInputs: async (of, inputs) => {
     const found = await at.ports.log.findByInputs(of, inputs);
@@ -45,7 +45,7 @@ const turnAfterLookup = (at: Stage): ThreadLog => ({
 
 describe('waiting for a turn', () => {
   it('Y1 sees a turn that begins and ends between two looks at the log', async () => {
-    const at = stage();
+    const at = ingressRig();
     const watch = createTurnWait({ ...at.ports, log: turnAfterLookup(at), clock: at.clock });
     const waiting = await watch(key, 30_000, new AbortController().signal);
     const ended = waiting.end(repeated);
@@ -55,7 +55,7 @@ describe('waiting for a turn', () => {
   });
 
   it('Y3 reads a thread that it does not know once, and one that it knows not at all', async () => {
-    const at = stage();
+    const at = ingressRig();
     await at.commit(key, [spoken('before')]);
     const asked: string[] = [];
     const log = new Proxy(at.ports.log, {
@@ -75,7 +75,7 @@ describe('waiting for a turn', () => {
   });
 
   it('Y5 answers before it lets go of the hints, and lets go of them once', async () => {
-    const at = stage();
+    const at = ingressRig();
     let watching = 0;
     const subscribe: typeof at.ports.feed.subscribe = async (of, listener) => {
       watching += 1;
@@ -96,7 +96,7 @@ describe('waiting for a turn', () => {
   });
 
   it('Y1 takes nothing that was said before for the answer', async () => {
-    const at = stage();
+    const at = ingressRig();
     await turn(at);
     const watch = createTurnWait({ ...at.ports, clock: at.clock });
     const waiting = await watch(key, 30_000, new AbortController().signal);
@@ -106,7 +106,7 @@ describe('waiting for a turn', () => {
   });
 
   it('Y4 reads nothing of a commit whose hint brings its events and its thread', async () => {
-    const at = stage();
+    const at = ingressRig();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });
     const waiting = await watch(key, 30_000, new AbortController().signal);
     const said = { ...spoken('hi'), messageId: posted.id } as ThreadEvent;
@@ -118,7 +118,7 @@ describe('waiting for a turn', () => {
   });
 
   /** A commit whose hint brings what it made of the thread, as in one process. */
-  async function fold(at: Stage, events: readonly ThreadEvent[], input: string): Promise<void> {
+  async function fold(at: IngressRig, events: readonly ThreadEvent[], input: string): Promise<void> {
     const commit = await at.commit(key, events, [input], true);
     const after = { before, events: openCommit(commit).events, thread: (await loadThread(at.ports, key)).thread };
     at.ports.feed.publish(key, { hint: 'committed', commit, after });
@@ -128,7 +128,7 @@ describe('waiting for a turn', () => {
   const requested = { type: 'CompletionRequested', completionId: 'cmp_1', model: 'demo' } as ThreadEvent;
 
   it('Y2 goes on waiting through what cannot end a turn, and has seen it when the turn ends', async () => {
-    const at = stage();
+    const at = ingressRig();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });
     const waiting = await watch(key, 30_000, new AbortController().signal);
     let ended = false;
@@ -141,7 +141,7 @@ describe('waiting for a turn', () => {
   });
 
   it('Y2 is told at once of a refusal while the thread is at work', async () => {
-    const at = stage();
+    const at = ingressRig();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });
     await fold(at, [spoken('before'), requested], 'c:before');
     const waiting = await watch(key, 30_000, new AbortController().signal);
@@ -153,7 +153,7 @@ describe('waiting for a turn', () => {
   });
 
   it('Y3 looks at the log once more when its time is up: a hint may have been lost', async () => {
-    const at = stage();
+    const at = ingressRig();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });
     const waiting = await watch(key, 10_000, new AbortController().signal);
     const end = waiting.end(posted);
@@ -164,7 +164,7 @@ describe('waiting for a turn', () => {
   });
 
   it('ends at once when its process is stopping already', async () => {
-    const at = stage();
+    const at = ingressRig();
     const watch = createTurnWait({ ...at.ports, clock: at.clock });
     const waiting = await watch(key, 30_000, AbortSignal.abort());
     expect(await waiting.end(posted)).toBeNull();

@@ -10,7 +10,7 @@
 //   Y4. A hint that brings the events and the thread spares reading and folding them again.
 //   Y5. The answer is on its way before the watch is taken down.
 import { ThreadMap, onAbort } from '@dormouse/collections';
-import { type Commit, type FoldedCommit, type Snapshots, type ThreadKey, type ThreadLog } from '@dormouse/ports';
+import type { Commit, FoldedCommit, ThreadKey, ThreadLog } from '@dormouse/ports';
 import {
   evolve,
   isAtRest,
@@ -21,6 +21,7 @@ import {
   type WaitingOn,
   waitingOn,
 } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { type FollowPorts, type HintStream, isBeyond, joins, openHints } from './follow-commits.ts';
 import { commitsAfter, placedEvents } from '../read/log-scan.ts';
@@ -45,9 +46,7 @@ export interface TurnWatch {
 /** Begins to watch; to be called before the message is posted. Ends by itself after `withinMs`, or with the signal. */
 export type WatchTurn = (key: ThreadKey, withinMs: number, signal: AbortSignal) => Promise<TurnWatch>;
 
-export interface TurnWaitPorts extends FollowPorts {
-  readonly snapshots: Snapshots;
-}
+export type TurnWaitPorts = FollowPorts & Pick<IngressParts, 'snapshots'>;
 
 export function createTurnWait(ports: TurnWaitPorts): WatchTurn {
   const known = new KnownThreads();
@@ -154,8 +153,7 @@ class KnownThreads {
 
   keep(key: ThreadKey, state: Thread): void {
     if (state.queue.length > 0 || state.calls.length > KnownThreads.callsMax) return; // rare, and large
-    if (this.threads.size >= KnownThreads.threadsMax && !this.threads.has(key)) this.threads.makeRoom();
-    this.threads.set(key, state);
+    this.threads.setWithin(KnownThreads.threadsMax, key, state);
   }
 }
 

@@ -5,7 +5,7 @@ import { defaultLimits, defaultPolicies } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { answered, refused } from '../refusal.ts';
 import { unlimited } from '../../tenants/tenant-limits.ts';
-import { stage } from '../spec/ingress-stage.ts';
+import { ingressRig } from '../spec/ingress-rig.ts';
 
 const tenant = tenantId('acme');
 const model = {
@@ -14,7 +14,7 @@ const model = {
 };
 
 it('messages, events, deliveries and new threads come later; the same opening again is answered', async () => {
-  const at = stage();
+  const at = ingressRig();
   const full = { is: false };
   const limits = {
     ...unlimited,

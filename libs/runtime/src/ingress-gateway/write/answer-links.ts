@@ -7,13 +7,15 @@
 //   A3. A link is bound to the arguments that it was made for: a call that has others meanwhile is not answered.
 //   A4. A link whose tenant may not go on is neither shown nor answered, and works again when the tenant is resumed.
 //   A5. An answer is in the audit with the link as its actor. (choices H5)
-import type { Snapshots, ThreadKey, ThreadLog, TenantId } from '@dormouse/ports';
+import type { ThreadKey, TenantId } from '@dormouse/ports';
 import { type Call, callOf, type Choice, own } from '@dormouse/thread';
+import type { IssuedToken } from '../access/thread-token.ts';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { Requester } from '../../audit/audit-entry.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import type { TenantRecords } from '../../tenants/tenant-records.ts';
 import type { AnswerLink, AnswerLinks, LinkAnswer } from '../access/answer-link.ts';
-import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type ChoiceView, openChoices, shownHash } from '../read/choice-view.ts';
 import { answered, type Answered, invalid, type Refusal } from '../refusal.ts';
 import type { ChoiceApi } from './choices.ts';
@@ -24,12 +26,6 @@ export interface WantedLink {
   readonly for: string;
   readonly ttlS: number;
   readonly can: readonly LinkAnswer[];
-}
-
-export interface MadeLink {
-  readonly id: string;
-  readonly token: string;
-  readonly expiresAt: number;
 }
 
 /** What a person sees who opens a link. */
@@ -58,7 +54,7 @@ export interface LinkGiven {
 
 export interface AnswerLinkApi {
   /** 404 for what is not asked, 409 for what is settled, 422 for what is no approval. */
-  make(tenant: TenantId, choiceId: string, wanted: WantedLink, origin: RequestOrigin): Promise<Answered<MadeLink>>;
+  make(tenant: TenantId, choiceId: string, wanted: WantedLink, origin: RequestOrigin): Promise<Answered<IssuedToken>>;
   /** The tenant of a link of ours that has not expired, whether it works or not; null for anything else. */
   tenantOf(token: string): Promise<TenantId | null>;
   /** (A1) @throws Fault */
@@ -67,12 +63,9 @@ export interface AnswerLinkApi {
   answer(token: string, given: LinkGiven): Promise<Answered<LinkState<AnswerLink>>>;
 }
 
-export interface AnswerLinkPorts {
+export interface AnswerLinkPorts extends Pick<IngressParts, 'log' | 'snapshots' | 'mintName'> {
   readonly links: AnswerLinks;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
   readonly records: Pick<TenantRecords, 'isActive'>;
-  readonly mintName: MintRequestName;
   readonly inbox: Pick<InboxApi, 'threadOf'>;
   readonly choices: Pick<ChoiceApi, 'answer' | 'judge'>;
 }
@@ -123,24 +116,19 @@ export function createAnswerLinkApi(ports: AnswerLinkPorts): AnswerLinkApi {
         return invalid([{ pointer: '/answer', detail: 'is not what this link may answer' }]);
       const { tenant, thread, choiceId, argumentsHash } = link;
       const by = { ...source, actor: actorOf(link) }; // (A5)
-      const given = {
-        answer: { answer: 'decision', decision: answer },
-        reason,
-        decidedBy: link.for,
-        by,
-        once: true,
-      } as const;
+      const decided = { answer: 'decision', decision: answer } as const;
+      const given = { answer: decided, reason, decidedBy: link.for, by, once: true, argumentsHash } as const;
       // Each answer is a request of its own, so that the thread tells the first from the next. (A2)
       const origin = { tenant, method: 'POST', path: `link ${link.id}`, idempotencyKey: null };
-      const taken = await choices.answer({ tenant, thread }, choiceId, { ...given, argumentsHash }, origin);
+      const taken = await choices.answer({ tenant, thread }, choiceId, given, origin);
       if (taken.ok) return answered({ state: 'open', value: link });
-      const isAbout = ['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED', 'NOT_FOUND'].includes(
-        taken.refusal.code,
-      );
-      return isAbout ? answered(overOf(taken)) : taken;
+      return endings.has(taken.refusal.code) ? answered(overOf(taken)) : taken;
     },
   };
 }
+
+/** Refusals that say that the link is over. */
+const endings: ReadonlySet<string> = new Set(['CHOICE_SETTLED', 'CHOICE_CHANGED', 'APPROVAL_COUNTED', 'NOT_FOUND']);
 
 interface AskedApproval {
   readonly choice: Choice;
@@ -151,14 +139,15 @@ interface AskedApproval {
 /** The choice while it is open, as it is shown. */
 async function askedIn(
   ports: Pick<AnswerLinkPorts, 'log' | 'snapshots'>,
-  key: ThreadKey,
+  { tenant, thread: threadId }: ThreadKey,
   choiceId: string,
 ): Promise<AskedApproval | null> {
-  const { thread } = await loadThread(ports, { tenant: key.tenant, thread: key.thread });
+  const key = { tenant, thread: threadId };
+  const { thread } = await loadThread(ports, key);
   const choice = own(thread.choices, choiceId);
   const call = choice === undefined ? undefined : callOf(thread, choice.toolCallId);
   if (choice === undefined || call === undefined) return null;
-  const views = await openChoices(ports.log, { tenant: key.tenant, thread: key.thread }, thread);
+  const views = await openChoices(ports.log, key, thread);
   const view = views.find(({ id }) => id === choiceId);
   return view === undefined ? null : { choice, call, view };
 }

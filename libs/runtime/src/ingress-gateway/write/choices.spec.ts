@@ -2,7 +2,7 @@ import type { ThreadEvent } from '@dormouse/thread';
 import { expect, it } from 'vitest';
 import { createChoiceApi } from './choices.ts';
 import { inputIdOf, publicId } from '../access/client-id.ts';
-import { key, stage } from '../spec/ingress-stage.ts';
+import { key, ingressRig } from '../spec/ingress-rig.ts';
 
 const name = 'second';
 const asked: ThreadEvent = {
@@ -25,7 +25,7 @@ const refused: ThreadEvent = {
 };
 
 it('H1 H5 a second answer is refused with the first, also when one commit decided both', async () => {
-  const at = stage();
+  const at = ingressRig();
   const { ports, clock } = at;
   await at.commit(key, [asked]);
   const decideBoth = async (): Promise<void> => {

@@ -12,11 +12,11 @@
 import {
   type Commit,
   Fault,
-  type InputBus,
+  type Question,
   type PageRequest,
-  type Snapshots,
   type ThreadKey,
   type ThreadLog,
+  type Page,
 } from '@dormouse/ports';
 import {
   type Answer,
@@ -29,18 +29,17 @@ import {
   type Thread,
 } from '@dormouse/thread';
 import { hash } from 'node:crypto';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { Requester } from '../../audit/audit-entry.ts';
 import type { Auditor } from '../../audit/auditor.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 import { type ChoiceView, choiceViews, openChoices, shownHash } from '../read/choice-view.ts';
 import { decidedCommit } from '../watch/decided-commit.ts';
 import type { FollowPorts } from '../watch/follow-commits.ts';
-import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { lastEventBefore, placedEvents } from '../read/log-scan.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import { type EditPorts, editProblem } from './edited-arguments.ts';
-import type { ThreadLookup } from './thread-lookup.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { cutPage } from '../read/whole-list.ts';
 
 export interface GivenAnswer {
@@ -60,7 +59,7 @@ export interface GivenAnswer {
 }
 
 export interface ChoiceApi {
-  list(key: ThreadKey, page: PageRequest): Promise<Answered<ListPage<ChoiceView>>>;
+  list(key: ThreadKey, page: PageRequest): Promise<Answered<Page<ChoiceView>>>;
   /** The choice as it is then. 404 and 409 as for an answer. @throws Fault UNAVAILABLE when the thread is behind. */
   assign(key: ThreadKey, choiceId: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<ShownChoice>>;
   /** What `answer` would refuse as the thread is now; sends nothing. */
@@ -80,12 +79,7 @@ export interface Assignment {
 }
 
 /** A choice with its call. */
-export interface ShownChoice extends ChoiceView {
-  readonly agent: string;
-  readonly operation: string;
-  readonly toolServer: string | null;
-  readonly since: number;
-}
+export interface ShownChoice extends ChoiceView, Pick<Question, 'agent' | 'operation' | 'toolServer' | 'since'> {}
 
 /** What an answer brings besides itself. */
 export interface JudgedAnswer {
@@ -94,13 +88,9 @@ export interface JudgedAnswer {
   readonly shown?: string;
 }
 
-export interface ChoicePorts extends FollowPorts, EditPorts {
-  readonly snapshots: Snapshots;
-  readonly bus: InputBus;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-  readonly audit: Auditor;
-}
+export type ChoicePorts = FollowPorts &
+  EditPorts &
+  Pick<IngressParts, 'snapshots' | 'bus' | 'threads' | 'mintName' | 'audit'>;
 
 /** How long a client waits for the decision whether its answer was first. */
 const decidedWithinMs = 5_000;
@@ -195,9 +185,7 @@ async function boundAnswer(
   if (edited === undefined && argumentsHash === undefined && !isShared) return answered({});
   const call = callOf(thread, choice.toolCallId);
   if (call === undefined || choice.kind !== 'approval')
-    return invalid([
-      { pointer: edited === undefined ? '/arguments_hash' : '/arguments', detail: 'is only for approvals' },
-    ]);
+    return invalid([{ pointer: edited ? '/arguments' : '/arguments_hash', detail: 'is only for approvals' }]);
   if (argumentsHash !== undefined && argumentsHash !== shownHash(call.arguments)) return changed();
   const current = hash('sha256', JSON.stringify(call.arguments));
   const shown = isShared ? { shown: current } : {}; // (H3)

@@ -1,16 +1,12 @@
 // Judges the arguments with which a person allows a call instead of the model's: by the schema of the very definition
 // that the call was decided on, and by the limits that the model's arguments have.
-import type { Toolsets, TenantId } from '@dormouse/ports';
+import type { TenantId } from '@dormouse/ports';
 import { fitsBytes } from '@dormouse/protocol';
 import { type Call, threadLimits } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { readDefinitions } from '../../toolset-definitions.ts';
-import type { ValidateArguments } from '../../thread-processor/completion/call-arguments.ts';
 
-export interface EditPorts {
-  readonly toolsets: Toolsets;
-  /** Null where schemas are not judged. */
-  readonly validateArguments: ValidateArguments | null;
-}
+export type EditPorts = Pick<IngressParts, 'toolsets' | 'validateArguments'>;
 
 /** Why these arguments cannot be sent, or null. @throws Fault */
 export async function editProblem(

@@ -5,60 +5,37 @@
 //   N2. The URL of a login is never here.
 //   N3. A row is written a moment after the commit that asks: an answer to a question that a stream has just shown
 //       waits for its row for `rowWithinMs`.
-import type {
-  Clock,
-  Inbox,
-  PageRequest,
-  Question,
-  QuestionFilter,
-  ThreadKey,
-  ThreadLog,
-  TenantId,
-} from '@dormouse/ports';
+import type { PageRequest, Question, QuestionFilter, ThreadKey, ThreadLog, TenantId, Page } from '@dormouse/ports';
 import type { RecordedEvent } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import type { RequestOrigin } from '../access/client-id.ts';
 import { type ChoiceView, choiceViews } from '../read/choice-view.ts';
 import { placedEvents } from '../read/log-scan.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import { answered, type Answered, invalid, notFound } from '../refusal.ts';
 import type { Assignment, ChoiceApi, GivenAnswer } from './choices.ts';
 
-export interface InboxRow extends Omit<ChoiceView, 'kind'> {
-  readonly kind: ChoiceView['kind'] | 'oauth';
+export interface InboxRow
+  extends Omit<ChoiceView, 'kind'>, Pick<Question, 'kind' | 'agent' | 'operation' | 'toolServer' | 'since'> {
   readonly threadId: string;
-  readonly agent: string;
-  readonly operation: string;
-  readonly toolServer: string | null;
-  readonly since: number;
   /** Of one that is settled. */
   readonly settledAt?: number;
   readonly decision?: string;
   readonly selected?: number;
   readonly by?: string;
   readonly reason?: string;
-  readonly edited?: true;
 }
 
 export interface InboxApi {
-  list(tenant: TenantId, filter: QuestionFilter, page: PageRequest): Promise<ListPage<InboxRow>>;
+  list(tenant: TenantId, filter: QuestionFilter, page: PageRequest): Promise<Page<InboxRow>>;
   /** The thread that asks. (N3) */
   threadOf(tenant: TenantId, id: string): Promise<Answered<string>>;
   /** The row as it is then. 404 for what is not asked, 422 for a login. */
   assign(tenant: TenantId, id: string, assigned: Assignment, origin: RequestOrigin): Promise<Answered<InboxRow>>;
   /** 404 for what is not asked, 422 for a login, which ends at its URL. */
-  answer(
-    tenant: TenantId,
-    id: string,
-    answer: GivenAnswer,
-    origin: RequestOrigin,
-  ): Promise<Answered<{ readonly id: string }>>;
+  answer(tenant: TenantId, id: string, answer: GivenAnswer, origin: RequestOrigin): ReturnType<ChoiceApi['answer']>;
 }
 
-export interface InboxPorts {
-  readonly inbox: Inbox;
-  readonly log: ThreadLog;
-  readonly clock: Clock;
-}
+export type InboxPorts = Pick<IngressParts, 'inbox' | 'log' | 'clock'>;
 
 const rowWithinMs = 2_000;
 const lookAgainMs = 50;

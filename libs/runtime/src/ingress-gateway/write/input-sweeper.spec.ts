@@ -6,7 +6,7 @@ import { createInputSweeper } from './input-sweeper.ts';
 
 const key: ThreadKey = { tenant: tenantId('acme'), thread: 'thr_1' };
 
-async function stage() {
+async function rig() {
   const clock = createManualClock();
   const ports = createMemoryWorld({ clock }).ports('p1');
   const published: string[] = [];
@@ -32,7 +32,7 @@ async function stage() {
 
 describe('the sweep of parked threads', () => {
   it('Z2 leaves them alone until an operator wants one to go on; then wakes it until it has gone on', async () => {
-    const { clock, parked, published } = await stage();
+    const { clock, parked, published } = await rig();
     expect(published).toEqual([]);
     await parked.replay(key);
     await clock.advance(30_000);
@@ -44,7 +44,7 @@ describe('the sweep of parked threads', () => {
   });
 
   it('waits for a wake that the bus has not answered, and holds up no other thread meanwhile', async () => {
-    const { clock, parked, published, bus } = await stage();
+    const { clock, parked, published, bus } = await rig();
     const other = { tenant: tenantId('acme'), thread: 'thr_2' };
     await parked.add(other, { kind: 'UserMessage', id: 'x', messageId: 'x', content: [text('x')] }, null, 0);
     await parked.park(other, 'why', 2);
@@ -56,7 +56,7 @@ describe('the sweep of parked threads', () => {
   });
 
   it('tries again when the bus is away', async () => {
-    const { clock, parked, published, bus, failed } = await stage();
+    const { clock, parked, published, bus, failed } = await rig();
     bus.isAway = true;
     await parked.replay(key);
     await clock.advance(15_000);

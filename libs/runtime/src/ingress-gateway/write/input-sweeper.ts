@@ -5,22 +5,12 @@
 //   Z1. Producing an opening twice opens a thread once: it has one input id. The same holds for the wake of a replay.
 //   Z2. A thread is woken for as long as it is marked to be replayed: its owner may have died during the replay. Inputs
 //       that an owner has already decided are settled from what that owner still holds.
-import {
-  type Clock,
-  type InputBus,
-  type ParkedThreads,
-  replayWake,
-  type ThreadDirectory,
-  type ThreadKey,
-} from '@dormouse/ports';
+import { replayWake, type ThreadKey } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { createRepeatedService } from '../../repeated-service.ts';
 import type { Service } from '../../service.ts';
 
-export interface InputSweeperPorts {
-  readonly directory: ThreadDirectory;
-  readonly parked: ParkedThreads;
-  readonly bus: InputBus;
-  readonly clock: Clock;
+export interface InputSweeperPorts extends Pick<IngressParts, 'directory' | 'parked' | 'bus' | 'clock'> {
   /** Reports a failure; the next sweep tries again. */
   readonly failed: (fault: unknown) => void;
 }

@@ -4,12 +4,11 @@
 //   U1. The answer comes after the input is durable; its id is the message's, and returns as `message_id`, `turn_id`
 //       and `cause.id` of what it leads to. I-01
 //   U2. Nothing is published for a thread that does not exist, and nothing that the tenant's quotas leave no room for.
-import type { Blobs, InputBus, ThreadKey } from '@dormouse/ports';
-import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import type { ThreadKey } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
+import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
-import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from './thread-lookup.ts';
 
 export interface PostedMessage {
   /** The public id, `msg_…`. */
@@ -23,13 +22,7 @@ export interface MessageApi {
   post(key: ThreadKey, items: readonly MessageItem[], origin: RequestOrigin): Promise<Answered<PostedMessage>>;
 }
 
-export interface MessagePorts {
-  readonly bus: InputBus;
-  readonly blobs: Blobs;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-  readonly limits: Pick<TenantLimits, 'mayAsk' | 'mayEnter'>;
-}
+export type MessagePorts = Pick<IngressParts, 'bus' | 'blobs' | 'threads' | 'mintName' | 'limits'>;
 
 export function createMessageApi(ports: MessagePorts): MessageApi {
   const { bus, threads, mintName, limits } = ports;

@@ -5,47 +5,36 @@
 //       way. A wake makes the owner read the mark; should the wake be lost, the sweeper repeats it.
 //   V2. What is dropped stays to be seen: nothing that was acknowledged vanishes.
 import {
-  type Clock,
-  type InputBus,
   type ParkedInput,
   type ParkedThread,
-  type ParkedThreads,
   type PageRequest,
   replayWake,
   type ThreadKey,
   type TenantId,
+  type Page,
 } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { apiType } from '../read/api-json.ts';
 import { answered, type Answered, notFound } from '../refusal.ts';
-import type { ListPage } from '../read/thread-page.ts';
 
-export interface ParkedInputView {
+export interface ParkedInputView extends Pick<ParkedInput, 'droppedAt'> {
   readonly id: string;
   readonly kind: string;
-  readonly droppedAt: number | null;
 }
 
-export interface ParkedView {
+export interface ParkedView extends Pick<ParkedThread, 'reason' | 'parkedAt'> {
   readonly threadId: string;
-  readonly state: 'parked' | 'replay';
-  readonly reason: string;
-  readonly parkedAt: number;
+  readonly state: ParkedThread['mark'];
 }
 
 export interface ParkedApi {
-  list(tenant: TenantId, page: PageRequest): Promise<ListPage<ParkedView>>;
+  list(tenant: TenantId, page: PageRequest): Promise<Page<ParkedView>>;
   show(key: ThreadKey): Promise<Answered<ParkedView & { readonly inputs: readonly ParkedInputView[] }>>;
   replay(key: ThreadKey): Promise<Answered<ParkedView>>;
   drop(key: ThreadKey, inputId: string): Promise<Answered<ParkedInputView>>;
 }
 
-export function createParkedApi(ports: {
-  readonly parked: ParkedThreads;
-  readonly bus: InputBus;
-  readonly clock: Clock;
-}): ParkedApi {
-  const { parked, bus, clock } = ports;
-
+export function createParkedApi({ parked, bus, clock }: Pick<IngressParts, 'parked' | 'bus' | 'clock'>): ParkedApi {
   return {
     async list(tenant, page) {
       const found = await parked.list(tenant, page);

@@ -9,20 +9,9 @@
 //   C3. Nothing is paid here. The thread's owner pays in its lane, under the ids of the commits, as after a takeover;
 //       twice is harmless, and so is a debt that was on its way.
 //   C4. Undecided inputs are in no store: what a lost topic had of them is lost.
-import {
-  type Clock,
-  type DispatchLedger,
-  type InputBus,
-  type PageRequest,
-  repayWake,
-  type Snapshots,
-  type ThreadDirectory,
-  type ThreadKey,
-  type ThreadLog,
-  type ToolServers,
-  type TenantId,
-} from '@dormouse/ports';
+import { type PageRequest, repayWake, type ThreadKey, type TenantId } from '@dormouse/ports';
 import { callOf, isOwed, type Thread, type ThreadEffect } from '@dormouse/thread';
+import type { IngressParts } from '../ingress-ports.ts';
 import { openCommit } from '../../log/envelope.ts';
 import { loadThread } from '../../log/thread-reader.ts';
 
@@ -70,15 +59,10 @@ export interface ReconcileApi {
   page(tenant: TenantId, options: ReconcileOptions, page: PageRequest): Promise<ReconcilePage>;
 }
 
-export interface ReconcilePorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly directory: ThreadDirectory;
-  readonly ledger: DispatchLedger;
-  readonly toolServers: ToolServers;
-  readonly bus: InputBus;
-  readonly clock: Clock;
-}
+export type ReconcilePorts = Pick<
+  IngressParts,
+  'log' | 'snapshots' | 'directory' | 'ledger' | 'toolServers' | 'bus' | 'clock'
+>;
 
 const commitsAtOnce = 500;
 

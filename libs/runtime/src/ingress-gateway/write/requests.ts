@@ -1,10 +1,10 @@
 // What a client may ask of a thread besides talking to it. Every request that reaches a thread is recorded there, as
 // done or as `request_refused`; so all of them are answered 202, also for a closed thread. (V3)
-import type { InputBus, ThreadKey } from '@dormouse/ports';
+import type { ThreadKey } from '@dormouse/ports';
 import { unreachable, type ThreadInput } from '@dormouse/thread';
-import { inputIdOf, type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import type { IngressParts } from '../ingress-ports.ts';
+import { inputIdOf, publicId, type RequestOrigin } from '../access/client-id.ts';
 import { answered, type Answered } from '../refusal.ts';
-import type { ThreadLookup } from './thread-lookup.ts';
 
 export type ThreadRequest =
   | { readonly ask: 'interrupt'; readonly includeHuman: boolean }
@@ -21,11 +21,7 @@ export interface RequestApi {
   post(key: ThreadKey, request: ThreadRequest, origin: RequestOrigin): Promise<Answered<{ readonly id: string }>>;
 }
 
-export interface RequestPorts {
-  readonly bus: InputBus;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-}
+export type RequestPorts = Pick<IngressParts, 'bus' | 'threads' | 'mintName'>;
 
 export function createRequestApi(ports: RequestPorts): RequestApi {
   return {

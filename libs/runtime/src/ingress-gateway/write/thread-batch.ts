@@ -9,7 +9,8 @@
 //       proxies wait for a minute. The cursor of its answer goes on behind them.
 //   B4. A thread that the action changes nothing of is not asked: its history would have a refusal.
 //   B5. A dry run asks no thread.
-import type { Clock, Inbox, Page, ThreadDirectory, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
+import type { Clock, Page, ThreadDirectory, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { shownFilter } from '../read/questions-below.ts';
 import type { RequestOrigin } from '../access/client-id.ts';
 import type { RequestApi, ThreadRequest } from './requests.ts';
@@ -34,11 +35,10 @@ export interface BatchOutcome {
 /** Resolves when the requests of all matched threads are durable. @throws Fault; what was asked stays asked. (B1) */
 export type RunBatch = (tenant: TenantId, batch: ThreadBatch, origin: RequestOrigin) => Promise<BatchOutcome>;
 
-export interface BatchPorts {
+export interface BatchPorts extends Pick<IngressParts, 'inbox'> {
   readonly directory: Pick<ThreadDirectory, 'list'>;
-  readonly inbox: Inbox;
-  readonly requests: RequestApi;
   readonly clock: Pick<Clock, 'now'>;
+  readonly requests: RequestApi;
   readonly batchThreadsMax?: number;
 }
 

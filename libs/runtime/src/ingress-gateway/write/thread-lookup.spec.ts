@@ -1,7 +1,7 @@
 import { tenantId, type ThreadKey, type ThreadRow } from '@dormouse/ports';
 import { defaultLimits, defaultPolicies, type ThreadOpening } from '@dormouse/thread';
 import { describe, expect, it } from 'vitest';
-import { type Stage, stage } from '../spec/ingress-stage.ts';
+import { type IngressRig, ingressRig } from '../spec/ingress-rig.ts';
 import { createThreadLookup, type ThreadLookup, threadRememberedMs } from './thread-lookup.ts';
 
 const acme = tenantId('acme');
@@ -30,8 +30,8 @@ const row: ThreadRow = {
 /** As a request names it: an object of its own, the thread a piece of a longer text. */
 const named = (tenant = acme): ThreadKey => ({ tenant, thread: `/v1/threads/${thread}/messages`.slice(12, -9) });
 
-async function lookup(): Promise<{ readonly at: Stage; readonly threads: ThreadLookup }> {
-  const at = stage();
+async function lookup(): Promise<{ readonly at: IngressRig; readonly threads: ThreadLookup }> {
+  const at = ingressRig();
   await at.ports.directory.insert(row);
   return { at, threads: createThreadLookup({ directory: at.ports.directory, bus: at.ports.inputs, clock: at.clock }) };
 }
@@ -87,7 +87,7 @@ describe('the key of a thread (W2)', () => {
   });
 
   it('goes the whole way of a message', async () => {
-    const at = stage();
+    const at = ingressRig();
     await at.ports.directory.insert(row);
     const published: ThreadKey[] = [];
     const watched: ThreadKey[] = [];
@@ -162,13 +162,13 @@ describe('a child (W3)', () => {
   const owed = { do: 'SpawnChild', id: child.thread, childId: child.thread, family: thread, opening } as const;
   const parent: ThreadKey = { tenant: acme, thread };
 
-  async function firstEvent(at: Stage): Promise<void> {
+  async function firstEvent(at: IngressRig): Promise<void> {
     const followed = await at.ingress.follow.follow(parent, 0, new AbortController().signal);
     if (!followed.ok || followed.value === 'nothing_newer') throw new Error('there is no stream');
     for await (const frame of followed.value) if (frame.frame === 'event') return;
   }
 
-  it.each<readonly [string, (at: Stage) => Promise<unknown>]>([
+  it.each<readonly [string, (at: IngressRig) => Promise<unknown>]>([
     ['a page of events', (at) => at.ingress.events.page(parent, 0, 10)],
     ['a page of commits', (at) => at.ingress.events.commits(parent, 0, 10)],
     ['the stream', firstEvent],

@@ -3,7 +3,7 @@ import { settle } from '@dormouse/adapter-memory';
 import { tenantId, type InputDelivery } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { createInputSweeper } from './input-sweeper.ts';
-import { key, stage, type Stage } from '../spec/ingress-stage.ts';
+import { key, ingressRig, type IngressRig } from '../spec/ingress-rig.ts';
 import type { NewThread } from './threads.ts';
 
 const wanted: NewThread = {
@@ -29,7 +29,7 @@ const model = {
 const keyed = { tenant: key.tenant, method: 'POST', path: '/v1/threads', idempotencyKey: 'k' };
 
 /** A consumer that records what arrives and reports it as decided. */
-async function consumed(at: Stage): Promise<InputDelivery[]> {
+async function consumed(at: IngressRig): Promise<InputDelivery[]> {
   const arrived: InputDelivery[] = [];
   await at.ports.inputs.consume({
     assigned: () => {},
@@ -48,7 +48,7 @@ async function consumed(at: Stage): Promise<InputDelivery[]> {
 
 describe('opening a thread', () => {
   it('stores the row first, and then produces one opening with everything the thread will live with', async () => {
-    const at = stage();
+    const at = ingressRig();
     const arrived = await consumed(at);
     const opened = await at.ingress.threads.open(
       key.tenant,
@@ -66,7 +66,7 @@ describe('opening a thread', () => {
   });
 
   it('opens the same thread when the same request comes again', async () => {
-    const at = stage();
+    const at = ingressRig();
     const arrived = await consumed(at);
     const first = await at.ingress.threads.open(key.tenant, wanted, keyed);
     const second = await at.ingress.threads.open(key.tenant, wanted, keyed);
@@ -75,7 +75,7 @@ describe('opening a thread', () => {
   });
 
   it('opens what was left in opening, by the next request or by the sweeper', async () => {
-    const at = stage();
+    const at = ingressRig();
     const arrived = await consumed(at);
     const row = {
       tenant: key.tenant,
@@ -132,7 +132,7 @@ describe('opening a thread', () => {
   });
 
   it('publishes nothing for a thread that does not exist, or that is another tenant’s', async () => {
-    const at = stage();
+    const at = ingressRig();
     const arrived = await consumed(at);
     const opened = await at.ingress.threads.open(key.tenant, wanted, keyed);
     const thread = opened.ok ? opened.value.thread.id : '';
@@ -150,7 +150,7 @@ describe('opening a thread', () => {
 
 describe('a thread whose model is asked again', () => {
   it('says so in last_error and problems, until the completion is over', async () => {
-    const at = stage();
+    const at = ingressRig();
     await consumed(at);
     const opened = await at.ingress.threads.open(key.tenant, wanted, keyed);
     if (!opened.ok) throw new Error('it was not opened');

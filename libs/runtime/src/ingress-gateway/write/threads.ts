@@ -14,37 +14,25 @@ import { canonicalJson } from '@dormouse/json';
 import type {
   Agent,
   Agents,
-  Blobs,
-  Clock,
-  DispatchLedger,
-  Inbox,
-  InputBus,
-  LiveFeed,
   PageRequest,
-  ParkedThreads,
-  Snapshots,
   ThreadDirectory,
   ThreadFilter,
   ThreadKey,
-  ThreadLog,
-  ThreadRemover,
   ThreadRow,
-  ToolServers,
   TenantId,
+  Page,
 } from '@dormouse/ports';
+import type { IngressParts } from '../ingress-ports.ts';
 import { openCommit } from '../../log/envelope.ts';
 import { firstWords, inputIds, type OpeningAgent, statusOf, type Thread, type ThreadOpening } from '@dormouse/thread';
 import { loadThread } from '../../log/thread-reader.ts';
-import { type MintRequestName, publicId, type RequestOrigin } from '../access/client-id.ts';
+import { publicId, type RequestOrigin } from '../access/client-id.ts';
 import { type MessageItem, storeContent } from './message-content.ts';
 import { answered, type Answered, invalid, notFound, refused } from '../refusal.ts';
 import { unknownName } from '../registry/known-names.ts';
 import { createCallTimes } from '../read/call-times.ts';
 import { slotWait } from '../read/slot-wait.ts';
-import type { TenantLimits } from '../../tenants/tenant-limits.ts';
 import { isGone } from '../../retention/gone-thread.ts';
-import type { ThreadLookup } from './thread-lookup.ts';
-import type { ListPage } from '../read/thread-page.ts';
 import {
   type LiveCompletion,
   type ThreadSummary,
@@ -83,7 +71,7 @@ export interface ThreadApi {
   ): Promise<Answered<{ readonly thread: ThreadView; readonly created: boolean }>>;
   /** The thread now, or as of `at` events. */
   get(key: ThreadKey, at?: number): Promise<Answered<ThreadView>>;
-  list(tenant: TenantId, filter: ThreadFilter, page: PageRequest): Promise<ListPage<ThreadSummary>>;
+  list(tenant: TenantId, filter: ThreadFilter, page: PageRequest): Promise<Page<ThreadSummary>>;
   patch(key: ThreadKey, patch: ThreadPatch): Promise<Answered<ThreadView>>;
   /** A new root with the history of another thread up to a position. */
   fork(key: ThreadKey, fork: ForkRequest, origin: RequestOrigin): Promise<Answered<ThreadView>>;
@@ -95,24 +83,25 @@ export interface ForkRequest {
   readonly askAgain: boolean;
 }
 
-export interface ThreadPorts {
-  readonly agents: Agents;
-  readonly directory: ThreadDirectory;
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly blobs: Blobs;
-  readonly bus: InputBus;
-  readonly feed: LiveFeed;
-  readonly ledger: DispatchLedger;
-  readonly parked: ParkedThreads;
-  readonly inbox: Inbox;
-  readonly remover: ThreadRemover;
-  readonly toolServers: Pick<ToolServers, 'get'>;
-  readonly clock: Clock;
-  readonly threads: ThreadLookup;
-  readonly mintName: MintRequestName;
-  readonly limits: Pick<TenantLimits, 'mayAsk' | 'mayStore' | 'mayEnter' | 'openThread'>;
-}
+export type ThreadPorts = Pick<
+  IngressParts,
+  | 'agents'
+  | 'directory'
+  | 'log'
+  | 'snapshots'
+  | 'blobs'
+  | 'bus'
+  | 'feed'
+  | 'ledger'
+  | 'parked'
+  | 'inbox'
+  | 'remover'
+  | 'toolServers'
+  | 'clock'
+  | 'threads'
+  | 'mintName'
+  | 'limits'
+>;
 
 export function createThreadApi(ports: ThreadPorts): ThreadApi {
   const { agents, directory } = ports;
@@ -121,12 +110,8 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       const agent = await findAgent(agents, tenant, wanted);
       if (!agent.ok) return agent;
       const name = ports.mintName(origin);
-      const wish = {
-        tenant,
-        thread: publicId('thr', name),
-        externalId: wanted.externalId,
-        asks: wanted.message !== null,
-      };
+      const { externalId } = wanted;
+      const wish = { tenant, thread: publicId('thr', name), externalId, asks: wanted.message !== null };
       const outcome = await insertRow(ports, wish, () => newRow(ports, tenant, wanted, agent.value, name)); // (T1)
       if (!outcome.ok) return outcome;
       const { row, existing } = outcome.value;
@@ -146,8 +131,8 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       });
     },
     async get(key, at) {
-      const row = await directory.get(key);
-      if (row === null || isGone(row)) return notFound('thread');
+      const row = await rowOf(ports, key);
+      if (row === null) return notFound('thread');
       const view = await viewOf(ports, row, at);
       if (at !== undefined && view.position < at)
         return invalid([{ pointer: '/at', detail: 'is beyond the last event' }]);
@@ -167,8 +152,8 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       return row === null ? notFound('thread') : answered(await viewOf(ports, row));
     },
     async fork(key, wanted, origin) {
-      const source = await directory.get(key);
-      if (source === null || isGone(source)) return notFound('thread');
+      const source = await rowOf(ports, key);
+      if (source === null) return notFound('thread');
       const { thread } = await loadThread(ports, key, wanted.position);
       if (await isErased(ports, key)) return refused('CONTENT_ERASED', 'The contents of this thread were erased.');
       if (wanted.position < 1 || thread.position < wanted.position)
@@ -184,7 +169,7 @@ export function createThreadApi(ports: ThreadPorts): ThreadApi {
       const outcome = await insertRow(ports, wish, make); // (T1)
       if (!outcome.ok) return outcome;
       const { row, existing } = outcome.value;
-      if (existing === null && (await isGoneNow(directory, key))) {
+      if (existing === null && (await rowOf(ports, key)) === null) {
         await ports.remover.remove(row.tenant, [row.thread], 'everything'); // (T5)
         return notFound('thread');
       }
@@ -201,9 +186,10 @@ async function isErased({ log }: Pick<ThreadPorts, 'log'>, key: ThreadKey): Prom
     .some((event) => event.type === 'ContentErased' && event.scope !== 'inherited');
 }
 
-async function isGoneNow(directory: ThreadDirectory, key: ThreadKey): Promise<boolean> {
+/** Null for one that does not exist, or is being removed. */
+async function rowOf({ directory }: Pick<ThreadPorts, 'directory'>, key: ThreadKey): Promise<ThreadRow | null> {
   const row = await directory.get(key);
-  return row === null || isGone(row);
+  return row === null || isGone(row) ? null : row;
 }
 
 interface OpeningWish extends ThreadKey {
@@ -273,14 +259,7 @@ async function newRow(
     wanted.message === null
       ? null
       : { messageId: publicId('msg', name), content: await storeContent(ports, { tenant, thread }, wanted.message) };
-  const opening: ThreadOpening = {
-    kind: 'ThreadOpening',
-    id: inputIds.opening(thread),
-    agent: openingAgent(agent),
-    userId,
-    title: null, // the row's title is the client's to change; the log has none of its own to bring back
-    message,
-  };
+  const opening = openingOf(thread, agent, { userId, message });
   const words = message === null ? null : firstWords(message.content);
   return {
     tenant,
@@ -307,6 +286,16 @@ const openingAgent = ({ name, version, toolServers, policies, limits, model }: A
   model: model.name === '' ? model.provider : model.name,
 });
 
+const openingOf = (
+  thread: string,
+  agent: Agent,
+  { userId, message, ...fork }: Pick<ThreadOpening, 'userId' | 'message' | 'fork'>,
+): ThreadOpening => ({
+  ...{ kind: 'ThreadOpening', id: inputIds.opening(thread), agent: openingAgent(agent), userId },
+  title: null, // the row's title is the client's to change; the log has none of its own to bring back
+  ...{ message, ...fork },
+});
+
 function forkedRow(
   ports: ThreadPorts,
   source: ThreadRow,
@@ -315,15 +304,8 @@ function forkedRow(
 ): ThreadRow {
   const thread = publicId('thr', name);
   const now = ports.clock.now();
-  const opening: ThreadOpening = {
-    kind: 'ThreadOpening',
-    id: inputIds.opening(thread),
-    agent: openingAgent(agent), // (T3)
-    userId,
-    title: null,
-    message: null,
-    fork: { from: { threadId: source.thread, position }, askAgain },
-  };
+  const fork = { from: { threadId: source.thread, position }, askAgain };
+  const opening = openingOf(thread, agent, { userId, message: null, fork }); // (T3)
   const { waitingOn: _, leavingAt: __, ...labels } = source;
   return {
     ...labels,

@@ -7,6 +7,7 @@
 //   N2. Several processes may do so at once: a replay that is requested twice is one.
 import { type Clock, Fault, type Logger, replayWake, type Stores, type ThreadKey } from '@dormouse/ports';
 import type { Thread, ThreadInput } from '@dormouse/thread';
+import { faultCode } from '../../fault-code.ts';
 
 /** The reason for which such a thread is parked. */
 export const needsNewerVersion = 'NEEDS_NEWER_VERSION';
@@ -61,7 +62,7 @@ export function createKnownAgain(deps: KnownAgainDeps): KnownAgain {
       try {
         await look();
       } catch (error) {
-        logger.warn('known_again_failing', { code: error instanceof Fault ? error.code : String(error) });
+        logger.warn('known_again_failing', { code: faultCode(error) });
       }
     }
   }

@@ -10,8 +10,9 @@
 //   D5. Of those that are being fired a tenant has no more than it leaves room for others: however many timers of one
 //       are due, those of the others fire, at most `keptBackPollMs` late meanwhile. (shared-room)
 import { createSharedRoom } from '@dormouse/collections';
-import { type Clock, type DueTimer, Fault, type Logger, type Stores, type TenantId } from '@dormouse/ports';
+import { type Clock, type DueTimer, type Logger, type Stores, type TenantId } from '@dormouse/ports';
 import { inputIds } from '@dormouse/thread';
+import { faultCode } from '../../fault-code.ts';
 import type { Holding } from '../../tenants/holding.ts';
 
 export interface DueTimersDeps extends Pick<Stores, 'timers' | 'inputs'> {
@@ -103,7 +104,7 @@ export function createDueTimers(deps: DueTimersDeps): DueTimersLoop {
   }
 
   function report(error: unknown): void {
-    const code = error instanceof Fault ? error.code : String(error);
+    const code = faultCode(error);
     if (code !== failing) deps.logger.warn('timers_failing', { code });
     failing = code;
   }

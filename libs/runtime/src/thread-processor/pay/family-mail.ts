@@ -8,8 +8,9 @@
 //   F2. From one thread to another mails arrive in the order in which they were owed.
 //   F3. A child's row is written before its opening, so that a client that finds the child's id can read the child.
 import { backoffMs } from '@dormouse/collections';
-import { type Clock, type Entropy, Fault, type Logger, type Stores, type ThreadKey } from '@dormouse/ports';
+import { type Clock, type Entropy, type Logger, type Stores, type ThreadKey } from '@dormouse/ports';
 import type { ReportToParent, SendToChild, SpawnChild, ThreadInput, ThreadOpening } from '@dormouse/thread';
+import { faultCode } from '../../fault-code.ts';
 import { childRow } from '../../log/child-row.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import type { Hold } from './held-deliveries.ts';
@@ -78,7 +79,7 @@ export function createFamilyMail(deps: FamilyMailDeps): FamilyMail {
         await deliver(from, effect);
         return true;
       } catch (error) {
-        const code = error instanceof Fault ? error.code : String(error);
+        const code = faultCode(error);
         if (code === 'RECORD_TOO_LARGE') {
           logger.error('family_mail_too_large', { ...from.key, effect: effect.do, id: effect.id });
           return true; // no later attempt can change it

@@ -36,7 +36,7 @@ import { openCommit } from '../../log/envelope.ts';
 import { hashKeyOf } from '../../log/keyed-hash.ts';
 import { measuredProcessorPorts } from '../../metrics/measured-processor.ts';
 import type { Service } from '../../service.ts';
-import { limitsOver } from '../../tenants/spec/limits-stage.ts';
+import { limitsOver } from '../../tenants/spec/limits-over.ts';
 import type { ProcessorProtocol } from '../rules/protocol.ts';
 import type { ProcessorSettings } from '../settings.ts';
 import { createThreadProcessor } from '../thread-processor.ts';

@@ -9,7 +9,6 @@
 import { ThreadMap } from '@dormouse/collections';
 import {
   type Clock,
-  Fault,
   type Logger,
   type OpenCall,
   type ThreadDirectory,
@@ -20,6 +19,7 @@ import {
   type TenantId,
 } from '@dormouse/ports';
 import { dailyUsage, statusOf, type Thread, waitingOn } from '@dormouse/thread';
+import { faultCode } from '../../fault-code.ts';
 
 export interface Projections {
   changed(key: ThreadKey, thread: Thread): void;
@@ -90,7 +90,7 @@ export function createProjections(deps: {
     } catch (error) {
       deps.logger.warn('projection_failed', {
         rows: batch.length,
-        code: error instanceof Fault ? error.code : String(error),
+        code: faultCode(error),
       });
       return false;
     }

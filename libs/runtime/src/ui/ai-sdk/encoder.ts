@@ -13,6 +13,7 @@
 //       call runs at a tool server.
 //   C6. Text is streamed only of the completion that runs. What comes after its record is void: to show the step again
 //       would take the calls away that follow the record.
+import type { Delta } from '@dormouse/ports';
 import type { ApiEvent } from '../../ingress-gateway/read/events.ts';
 import type { ThreadMark, Watched } from '../watched.ts';
 import { answerIdOf, type Chunk, type ChunkFinishReason } from './chunk.ts';
@@ -72,10 +73,6 @@ export class AiSdkEncoder {
     return this.#over;
   }
 
-  get hasStarted(): boolean {
-    return this.#started;
-  }
-
   /** Takes an event of the message that is before the response. */
   pass(event: ApiEvent): void {
     this.#follow(event);
@@ -94,9 +91,8 @@ export class AiSdkEncoder {
       case 'choice':
         return this.#begun && frame.data.threadId !== undefined ? [...this.#choiceBelow(frame.json)] : [];
       case 'oauth':
-        return this.#begun
-          ? [...this.#start(), { type: 'data-oauth', id: frame.data.toolCallId, data: frame.json }]
-          : [];
+        if (!this.#begun) return [];
+        return [...this.#start(), { type: 'data-oauth', id: frame.data.toolCallId, data: frame.json }];
       case 'mark':
         return [...this.#mark(frame)];
     }
@@ -181,13 +177,7 @@ export class AiSdkEncoder {
     yield { type: 'finish-step' };
   }
 
-  *#delta({
-    completionId,
-    attempt,
-    offset,
-    kind,
-    text,
-  }: Extract<Watched, { readonly frame: 'delta' }>['data']): Generator<Chunk> {
+  *#delta({ completionId, attempt, offset, kind, text }: Delta): Generator<Chunk> {
     if (completionId !== this.#running) return; // (C6)
     yield* this.#startStep(completionId);
     const step = this.#step;
@@ -275,16 +265,8 @@ export class AiSdkEncoder {
       this.#approvals.add(id);
       return yield { type: 'tool-approval-request', approvalId: id, toolCallId };
     }
-    const { prompt, choices, default: standard, expires_at: expiresAt } = fields;
-    const data = {
-      id,
-      kind: 'tool',
-      tool_call_id: toolCallId,
-      prompt,
-      choices,
-      default: standard,
-      expires_at: expiresAt,
-    };
+    const { prompt, choices, default: standard, expires_at } = fields;
+    const data = { id, kind: 'tool', tool_call_id: toolCallId, prompt, choices, default: standard, expires_at };
     this.#choices.set(id, data);
     return yield { type: 'data-choice', id, data };
   }

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 /** The tokens of an issuer that publishes `keys`, and is away while `isAway`. */
-function stage() {
+function rig() {
   const clock = createManualClock(1_700_000_000_000);
   const world = { keys: [one?.jwk], isAway: false, issuer, reads: 0 };
   const readDocument = async (url: string): Promise<unknown> => {
@@ -53,7 +53,7 @@ const isGood = ({ identity }: IdentityReading): boolean => identity !== null;
 
 describe('a token of an identity provider', () => {
   it('D3 D5 says tenant, subject, user and the scopes that are ours', async () => {
-    const { tokens, sign, clock } = stage();
+    const { tokens, sign, clock } = rig();
     const token = await sign({ exp: clock.now() / 1_000 + 60 });
     expect(tokens.isOne(token)).toBe(true);
     expect(await tokens.read(token)).toEqual({
@@ -65,7 +65,7 @@ describe('a token of an identity provider', () => {
   });
 
   it('D2 is refused when any bit of it is flipped', async () => {
-    const { tokens, sign } = stage();
+    const { tokens, sign } = rig();
     const token = await sign();
     await fc.assert(
       fc.asyncProperty(fc.nat(token.length - 1), fc.nat(7), async (at, bit) => {
@@ -80,7 +80,7 @@ describe('a token of an identity provider', () => {
   });
 
   it('D4 ends at its end, and may begin a minute ahead', async () => {
-    const { tokens, sign, clock } = stage();
+    const { tokens, sign, clock } = rig();
     const nowS = clock.now() / 1_000;
     const token = await sign({ exp: nowS + 10 });
     await clock.advance(9_999);
@@ -103,25 +103,25 @@ describe('a token of an identity provider', () => {
     ['oauth-authz-req+jwt', false],
     ['', false],
   ])('D2 of the type %j is good: %j', async (typ, good) => {
-    const { tokens, sign } = stage();
+    const { tokens, sign } = rig();
     expect(isGood(await tokens.read(await sign({}, one, typ)))).toBe(good);
   });
 
   it('D6 that no key of the issuer has signed says nothing of anyone', async () => {
-    const { tokens, sign } = stage();
+    const { tokens, sign } = rig();
     const forged = await sign({ aud: 'other' }, { ...two, kid: 'one' } as Signing);
     expect(await tokens.read(forged)).toEqual({ identity: null, refused: null });
     expect((await tokens.read(await sign({ aud: 'other' }))).refused?.why).toBe('wrong_audience');
   });
 
   it.each(['dmk_00', 'dtt_a.b.c', 'a.b.c', 'eyJhIjoxfQ.e30.', 'no dots', ''])('is not %s', (credential) => {
-    expect(stage().tokens.isOne(credential)).toBe(false);
+    expect(rig().tokens.isOne(credential)).toBe(false);
   });
 });
 
 describe('the keys of an issuer', () => {
   it('J1 are read again for an unknown one, six times in a minute at most', async () => {
-    const { tokens, sign, world, clock } = stage();
+    const { tokens, sign, world, clock } = rig();
     expect(isGood(await tokens.read(await sign()))).toBe(true);
     world.keys = [two?.jwk];
     expect(isGood(await tokens.read(await sign({}, two)))).toBe(true);
@@ -135,7 +135,7 @@ describe('the keys of an issuer', () => {
   });
 
   it('J2 are read again while they are good, so that one which was withdrawn ends', async () => {
-    const { tokens, sign, world, clock } = stage();
+    const { tokens, sign, world, clock } = rig();
     const token = await sign();
     expect(isGood(await tokens.read(token))).toBe(true);
     world.keys = [two?.jwk];
@@ -145,7 +145,7 @@ describe('the keys of an issuer', () => {
   });
 
   it('J2 J3 stay good for a day without the issuer, and an unknown one is a fault meanwhile', async () => {
-    const { tokens, sign, world, clock } = stage();
+    const { tokens, sign, world, clock } = rig();
     expect(isGood(await tokens.read(await sign()))).toBe(true);
     world.isAway = true;
     await clock.advance(86_399_999);
@@ -159,7 +159,7 @@ describe('the keys of an issuer', () => {
   });
 
   it('J4 of another issuer are none', async () => {
-    const { tokens, sign, world } = stage();
+    const { tokens, sign, world } = rig();
     world.issuer = 'https://evil.example';
     await expect(tokens.read(await sign())).rejects.toThrow('names another issuer');
   });

@@ -8,13 +8,13 @@
 //       `skewMsMax` ahead of this clock, so that a token of an issuer whose clock is ahead is good at once.
 //   D5. Scopes that are none of ours grant nothing.
 //   D6. What is known of a refused token is said only when its signature holds: else its claims are a stranger's words.
-import { type Clock, Fault, type Scope, type TenantId, parseTenantId } from '@dormouse/ports';
+import { Fault, type Scope, type TenantId, parseTenantId } from '@dormouse/ports';
 import type { JWTPayload } from 'jose';
 import { JOSEError, JWTClaimValidationFailed, JWTExpired } from 'jose/errors';
 import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { jwtVerify } from 'jose/jwt/verify';
 import { allScopes } from '../api-keys.ts';
-import { createIssuerKeys, type ReadDocument } from './issuer-keys.ts';
+import { createIssuerKeys, type IssuerKeysPorts } from './issuer-keys.ts';
 
 export interface IdentitySettings {
   readonly issuer: string;
@@ -76,12 +76,10 @@ const skewMsMax = 60_000;
 const tokenCharactersMax = 16_384;
 const nameCharactersMax = 200;
 
-export interface IdentityPorts {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly readDocument: ReadDocument;
-}
-
-export function createIdentityTokens(settings: IdentitySettings, ports: IdentityPorts): IdentityTokens {
+export function createIdentityTokens(
+  settings: IdentitySettings,
+  ports: Omit<IssuerKeysPorts, 'issuer'>,
+): IdentityTokens {
   const { clock } = ports;
   const { issuer, audience } = settings;
   const keyOf = createIssuerKeys({ issuer, ...ports });

@@ -1,5 +1,5 @@
 import { createManualClock, createMemoryWorld } from '@dormouse/adapter-memory';
-import type { Commit, ThreadLog } from '@dormouse/ports';
+import type { Commit, ThreadLog, Page } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { answered } from '../../refusal.ts';
 import {
@@ -14,7 +14,6 @@ import {
   type Written,
   written,
 } from '../../spec/written-log.ts';
-import type { ListPage } from '../thread-page.ts';
 import { createTurnApi, type TurnPage } from './turn-list.ts';
 import type { Turn } from './turn.ts';
 
@@ -37,7 +36,7 @@ async function lists(...commits: readonly Written[]) {
   };
   const known = { find: async () => answered(key), keyOf: () => key, remember: () => {}, announce: async () => {} };
   const api = createTurnApi({ ...ports, log: counted, threads: known });
-  const page = async (given: Partial<TurnPage>): Promise<ListPage<Turn>> => {
+  const page = async (given: Partial<TurnPage>): Promise<Page<Turn>> => {
     const list = await api.list(key, { after: 0, limit: 50, turn: null, ...given });
     if (!list.ok) throw new Error(list.refusal.code);
     return list.value;
@@ -66,7 +65,7 @@ describe('pages of turns', () => {
     for (const limit of [1, 2, 7]) {
       const given: Turn[] = [];
       for (let after: string | null = '0'; after !== null;) {
-        const { data, nextCursor }: ListPage<Turn> = await page({ after: Number(after), limit });
+        const { data, nextCursor }: Page<Turn> = await page({ after: Number(after), limit });
         given.push(...data);
         after = nextCursor;
       }

@@ -3,17 +3,16 @@
 // Invariants:
 //   U1. A page reads the log in blocks, from its cursor on: to the turn after its last one, and then as long as a step
 //       of the page is open and yet not open at the end of the log. What is kept is bounded. (turn-steps P6)
-//   U2. A cursor is the position before the event that begins the next turn. (thread-page Q1)
+//   U2. A cursor is the position before the event that begins the next turn. (lineage N2)
 //   U3. A turn is the same, whether it is listed or asked for by its id.
 //   U4. The list is of the thread's own log; what a fork or a child inherits is listed by the thread that it is from.
-import type { CallbackCounts, DispatchLedger, Snapshots, ThreadKey, ThreadLog } from '@dormouse/ports';
+import type { ThreadKey, ThreadLog, Page } from '@dormouse/ports';
 import { inputIds, type Thread } from '@dormouse/thread';
+import type { IngressParts } from '../../ingress-ports.ts';
 import { loadThread } from '../../../log/thread-reader.ts';
 import { inputIdOf } from '../../access/client-id.ts';
 import { answered, type Answered, notFound } from '../../refusal.ts';
-import type { ThreadLookup } from '../../write/thread-lookup.ts';
 import { commitsAfter, lastEventBefore, placedEvents } from '../log-scan.ts';
-import type { ListPage } from '../thread-page.ts';
 import { callsOf, withAttempts } from './attempt-steps.ts';
 import { createOrigins } from './turn-origins.ts';
 import { bringsSomething, type PlacedTurn, TurnFold } from './turn-steps.ts';
@@ -29,16 +28,10 @@ export interface TurnPage {
 
 export interface TurnApi {
   /** In the order in which they began. */
-  list(key: ThreadKey, page: TurnPage): Promise<Answered<ListPage<Turn>>>;
+  list(key: ThreadKey, page: TurnPage): Promise<Answered<Page<Turn>>>;
 }
 
-export interface TurnPorts {
-  readonly log: ThreadLog;
-  readonly snapshots: Snapshots;
-  readonly ledger: DispatchLedger;
-  readonly callbackCounts: CallbackCounts;
-  readonly threads: ThreadLookup;
-}
+export type TurnPorts = Pick<IngressParts, 'log' | 'snapshots' | 'ledger' | 'callbackCounts' | 'threads'>;
 
 /** A page with so many steps ends before its limit of turns. */
 const stepsPerPageMax = 5_000;
@@ -58,7 +51,7 @@ export function createTurnApi(ports: TurnPorts): TurnApi {
   };
 }
 
-async function listed(ports: TurnPorts, key: ThreadKey, after: number, limit: number): Promise<ListPage<Turn>> {
+async function listed(ports: TurnPorts, key: ThreadKey, after: number, limit: number): Promise<Page<Turn>> {
   const { shown, next } = await folded(ports, key, after, limit);
   const calls = shown.flatMap(({ turn }) => callsOf(turn));
   const [made, counts] =
@@ -82,11 +75,11 @@ async function folded(ports: TurnPorts, key: ThreadKey, after: number, limit: nu
   const before = after === 0 ? null : await lastEventBefore(log, key, after + 1, bringsSomething);
   const from = before === null ? 0 : after; // what comes before the first turn belongs to it
   const fold = new TurnFold(key, before?.event.turnId ?? null);
-  const origins = createOrigins(log, key);
+  const originsOf = createOrigins(log, key);
   let next: number | null = null;
   for await (const commit of commitsAfter(log, key, from)) {
     await threads.announce(commit);
-    fold.take(commit, await origins.of(commit, fold), from);
+    fold.take(commit, await originsOf(commit, fold), from);
     if (!fold.isFull) {
       const kept = fold.size > limit ? limit : fold.size - 1;
       if (fold.size <= limit && (kept === 0 || fold.steps < stepsPerPageMax)) continue;

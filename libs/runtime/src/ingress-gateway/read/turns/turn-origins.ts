@@ -9,34 +9,20 @@ import { lastEventBefore } from '../log-scan.ts';
 import type { Origins, TurnFold } from './turn-steps.ts';
 import type { SpanLink } from './turn.ts';
 
-export interface OriginLookup {
-  /** What the commit refers to and the fold does not know. */
-  of(commit: Commit, fold: TurnFold): Promise<Origins>;
-}
-
-/** For one page: each cause is searched for once. */
-export function createOrigins(log: ThreadLog, key: ThreadKey): OriginLookup {
+/** What a commit refers to and the fold does not know. For one page: each cause is searched for once. */
+export function createOrigins(log: ThreadLog, key: ThreadKey): (commit: Commit, fold: TurnFold) => Promise<Origins> {
   const causes = new Map<string, SpanLink>();
   const missing = new Set<string>();
-
-  async function find(event: RecordedEvent, before: number): Promise<void> {
-    const id = subjectOf(event);
-    if (id === null || causes.has(id) || missing.has(id)) return;
-    const link = await causeOf(log, key, id, before);
-    if (link === null) missing.add(id);
-    else causes.set(id, link);
-  }
-
-  return {
-    async of(commit, fold) {
-      if (commit.trace === null || fold.isFull) return {};
-      const { events } = openCommit(commit);
-      for (const event of events) {
-        const id = subjectOf(event);
-        if (id !== null && !fold.knows(id)) await find(event, commit.version + 1);
-      }
-      return { causes, queued: await tracesOfQueued(log, key, commit, fold) };
-    },
+  return async (commit, fold) => {
+    if (commit.trace === null || fold.isFull) return {};
+    for (const event of openCommit(commit).events) {
+      const id = subjectOf(event);
+      if (id === null || fold.knows(id) || causes.has(id) || missing.has(id)) continue;
+      const link = await causeOf(log, key, id, commit.version + 1);
+      if (link === null) missing.add(id);
+      else causes.set(id, link);
+    }
+    return { causes, queued: await tracesOfQueued(log, key, commit, fold) };
   };
 }
 

@@ -20,9 +20,6 @@ import type { SpanLink, Step, StepKind, Turn } from './turn.ts';
 
 export const stepsPerTurnMax = 2_000;
 
-/** The turn that a fold's first commit is in, by the event before it; null when no turn has begun. */
-export type TurnBefore = string | null;
-
 /** What earlier commits say about a commit that begins a turn. */
 export interface Origins {
   /** Traces of the requests that brought queued messages, by message id. */
@@ -62,7 +59,7 @@ export class TurnFold {
   /** By id: the steps that may still change, and those that others are caused by. */
   readonly #steps = new Map<string, FoldedStep>();
   readonly #open = new Set<FoldedStep>();
-  #turnId: TurnBefore;
+  #turnId: string | null;
   /** Before the first turn: timers that were set. (P1) */
   #early: FoldedStep[] = [];
   #isFull = false;
@@ -73,7 +70,8 @@ export class TurnFold {
   /** Steps that the commit's causes stand for. */
   #byCause = new Map<string, string>();
 
-  constructor(key: ThreadKey, before: TurnBefore = null) {
+  /** `before`: the turn that the first commit is in, by the event before it; null when no turn has begun. */
+  constructor(key: ThreadKey, before: string | null = null) {
     this.#key = key;
     this.#turnId = before;
   }
@@ -319,7 +317,10 @@ export class TurnFold {
     if (call !== undefined && cause.kind === 'result' && cause.id === toolCallId) {
       const accepted = [inputIds.result(toolCallId), inputIds.confirmation(toolCallId)];
       const id = accepted.find((inputId) => commit.inputs.includes(inputId));
-      if (id !== undefined) this.#instant('callback', id, call, at, 'accepted', this.#spanOf(id, place));
+      if (id !== undefined) {
+        const about = { id, parentId: toolCallId, startedAt: at, endedAt: at, outcome: 'accepted' };
+        this.#keep({ kind: 'callback', ...about, ...this.#spanOf(id, place), turn: call.turn }, true);
+      }
     }
     this.#end(toolCallId, at, outcome);
     this.#endAll(at, 'withdrawn', ({ callId, kind }) => callId === toolCallId && kind !== 'child');
@@ -374,23 +375,13 @@ export class TurnFold {
     id: string,
     { cause }: RecordedEvent,
     { at }: Place,
-    more: {
-      readonly parentId?: string;
-      readonly outcome?: string;
-      readonly name?: string;
-      readonly span?: Partial<Step>;
-    },
+    more: { readonly parentId?: string; readonly span?: Partial<Step> } & Pick<Step, 'outcome' | 'name'>,
   ): void {
-    const { parentId = null, outcome, name, span } = more;
+    const { parentId = null, span, ...shown } = more;
     this.#byCause.set(cause.id, id);
     const turn = this.#current;
     if (turn === undefined || this.#isFull) return;
-    const step: FoldedStep = {
-      ...{ kind, id, parentId, startedAt: at, endedAt: at, turn },
-      ...span,
-      ...(outcome === undefined ? {} : { outcome }),
-      ...(name === undefined ? {} : { name }),
-    };
+    const step: FoldedStep = { kind, id, parentId, startedAt: at, endedAt: at, turn, ...span, ...shown };
     const origin = parentId === null ? undefined : this.#causeOf(parentId);
     if (origin !== undefined) step.cause = origin;
     this.#keep(step, true);
@@ -399,10 +390,6 @@ export class TurnFold {
   /** One event of several that one input brought has an id of its own. (turn T2) */
   #eventId({ cause, toolCallId }: Event<'SubscriptionEventReceived'>, { position }: Place): string {
     return cause.kind === 'event' ? cause.id : `e:${toolCallId}:${position}`;
-  }
-
-  #instant(kind: StepKind, id: string, call: FoldedStep, at: number, outcome: string, span: Partial<Step>): void {
-    this.#keep({ kind, id, parentId: call.id, startedAt: at, endedAt: at, outcome, ...span, turn: call.turn }, true);
   }
 
   /** The SERVER span of the callback that brought an input. */

@@ -1,4 +1,4 @@
-// A stage for the ingress specs: a memory world with a log that specs write by hand, and an ingress over it.
+// A rig for the ingress specs: a memory world with a log that specs write by hand, and an ingress over it.
 import {
   createManualClock,
   createMemoryWorld,
@@ -10,9 +10,10 @@ import { tenantId, type Commit, type ThreadKey } from '@dormouse/ports';
 import type { RecordedEvent, ThreadEffect, ThreadEvent } from '@dormouse/thread';
 import { createCallbackTokens } from '../../callback-gateway/callback-token.ts';
 import { sealCommit } from '../../log/envelope.ts';
-import { createIngress, type Ingress, type IngressPorts } from '../ingress.ts';
+import { createIngress, type Ingress } from '../ingress.ts';
+import type { IngressPorts } from '../ingress-ports.ts';
 
-export interface Stage {
+export interface IngressRig {
   readonly ports: MemoryPorts;
   readonly clock: ManualClock;
   readonly ingress: Ingress;
@@ -28,7 +29,7 @@ export interface Stage {
   ): Promise<Commit>;
 }
 
-export function stage(): Stage {
+export function ingressRig(): IngressRig {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const ports = world.ports('ingress');
