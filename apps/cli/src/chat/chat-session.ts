@@ -19,8 +19,8 @@ import {
 } from '@dormouse/client';
 import { type CallNames, createCallNames } from '../call-names.ts';
 import { cleanLine } from '../clean-text.ts';
-import { answerOf } from '../commands/choices.ts';
-import { isAtRest } from '../commands/messages.ts';
+import { answerOf } from '../commands/threads/choices.ts';
+import { isAtRest } from '../commands/threads/messages.ts';
 import { type CliContext, sayOnce } from '../context.ts';
 import { explain } from '../explain.ts';
 import type { Hint } from '../hint.ts';

@@ -1,9 +1,9 @@
 // `dormouse why`: what a thread waits for, in one sentence; for an idle thread, what may wake it.
 import { ApiProblem, ask, type Client, type Schemas, type Thread } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext } from '../context.ts';
+import { cleanLine } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext } from '../../context.ts';
 
 /** Reasons are bounded where they are stored, errors where they are made. */
 const reasonCharactersMax = 300;

@@ -14,12 +14,12 @@ import {
   verifyExport,
 } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanJson } from '../clean-text.ts';
-import { answer, type CliContext, progress } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import { linesOf } from '../file-lines.ts';
-import { importFile } from '../import-file.ts';
-import type { RunCommand } from '../command.ts';
+import { cleanJson } from '../../clean-text.ts';
+import { answer, type CliContext, progress } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { linesOf } from '../../file-lines.ts';
+import { importFile } from '../../import-file.ts';
+import type { RunCommand } from '../../command.ts';
 
 export function addLogCommands(program: Command, run: RunCommand): void {
   program

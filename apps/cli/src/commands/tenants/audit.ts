@@ -5,12 +5,12 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { cleanLine } from '../clean-text.ts';
-import { auditKeysIn } from '../audit-key-file.ts';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, progress, table } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import { linesIn, linesOf } from '../file-lines.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { auditKeysIn } from '../../audit-key-file.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, progress, table } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { linesIn, linesOf } from '../../file-lines.ts';
 
 interface ListOptions {
   readonly actor?: string;

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Agent, ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import { answer, type CliContext, table } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import type { RunCommand } from '../command.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { answer, type CliContext, table } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import type { RunCommand } from '../../command.ts';
 
 export function addAgentCommands(program: Command, run: RunCommand): void {
   const agents = program.command('agents').description('list, show, create, pause and resume agents');

@@ -2,11 +2,11 @@
 // set and delete them.
 import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import { type Command, Option } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { connect } from '../connection.ts';
-import { answer, type CliContext, progress, table } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { cleanLine } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { connect } from '../../connection.ts';
+import { answer, type CliContext, progress, table } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 type Tenant = Schemas['Tenant'];
 type Patch = Schemas['TenantPatch'];

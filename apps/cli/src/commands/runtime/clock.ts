@@ -1,10 +1,10 @@
 // `dormouse clock +3d`: moves the development clock of a standalone runtime, and wakes what is due.
 import { ask } from '@dormouse/client';
 import type { Command } from 'commander';
-import { answer } from '../context.ts';
-import { parseDuration } from '../duration.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import type { RunCommand } from '../command.ts';
+import { answer } from '../../context.ts';
+import { parseDuration } from '../../duration.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import type { RunCommand } from '../../command.ts';
 
 export function addClockCommand(program: Command, run: RunCommand): void {
   program

@@ -1,9 +1,9 @@
 // `dormouse models`: the providers that can be asked, what each lacks, and the models that it offers.
 import { ask, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import { answer, type CliContext, table } from '../context.ts';
-import type { RunCommand } from '../command.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { answer, type CliContext, table } from '../../context.ts';
+import type { RunCommand } from '../../command.ts';
 
 type OfferedProvider = Schemas['OfferedProvider'];
 

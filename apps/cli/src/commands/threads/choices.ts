@@ -1,10 +1,10 @@
 // `dormouse choices` and `dormouse answer`: what waits for a user, and the user's answer.
 import { ask, type Choice, whole } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import { answer } from '../context.ts';
-import type { RunCommand } from '../command.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { answer } from '../../context.ts';
+import type { RunCommand } from '../../command.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 const decisions = ['allow', 'deny', 'allow_for_thread'] as const;
 

@@ -6,9 +6,9 @@
 //   F2. Block characters are for a terminal whose locale is UTF-8; everything else gets ASCII.
 import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import { type Command, Option } from 'commander';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, progress, sayOnce } from '../context.ts';
-import { stepLines, turnLines, waterfall, type WaterfallOptions } from '../trace/waterfall.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, progress, sayOnce } from '../../context.ts';
+import { stepLines, turnLines, waterfall, type WaterfallOptions } from '../../trace/waterfall.ts';
 
 type Turn = Schemas['Turn'];
 

@@ -1,10 +1,10 @@
 // `dormouse migrate`: uses tool servers at other addresses, and waits until that is done or was undone.
 import { ask, isEvent } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { answer, progress } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { cleanLine } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, progress } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 export function addMigrateCommand(program: Command, run: RunCommand): void {
   program

@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, type Client, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, progress, sayOnce } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, progress, sayOnce } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 type Backup = Schemas['Backup'];
 

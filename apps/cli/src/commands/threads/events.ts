@@ -1,12 +1,12 @@
 // `dormouse events`: the events of a thread, or of all threads, past and live.
 import { ask, type Client, everyItem, type TenantEvent, type ThreadEvent } from '@dormouse/client';
 import type { Command } from 'commander';
-import { createCallNames } from '../call-names.ts';
-import { answer, type CliContext, progress, sayOnce } from '../context.ts';
-import { cleanLine } from '../clean-text.ts';
-import { quoted } from '../hint.ts';
-import type { RunCommand } from '../command.ts';
-import { eventLine } from '../show-event.ts';
+import { createCallNames } from '../../call-names.ts';
+import { answer, type CliContext, progress, sayOnce } from '../../context.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { quoted } from '../../hint.ts';
+import type { RunCommand } from '../../command.ts';
+import { eventLine } from '../../show-event.ts';
 import { wholeNumber } from './threads.ts';
 
 const pageSize = 200;

@@ -1,11 +1,11 @@
 // `dormouse threads`: list, show, open, close, interrupt, retry, batch.
 import { ask, type Client, everyItem, type Schemas, type Thread } from '@dormouse/client';
 import { type Command, Option } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import { answer, type CliContext, table } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import { requested } from '../requested.ts';
-import type { RunCommand } from '../command.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { answer, type CliContext, table } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { requested } from '../../requested.ts';
+import type { RunCommand } from '../../command.ts';
 import { type BatchFlags, batchThreads } from './thread-batch.ts';
 
 const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;

@@ -2,11 +2,11 @@
 // shows.
 import { ask, whole } from '@dormouse/client';
 import { type Command, Option } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import { answer, table } from '../context.ts';
-import type { RunCommand } from '../command.ts';
-import { requested } from '../requested.ts';
-import { addTenantScheduleCommands, listTenantSchedules } from './arrivals/schedules.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { answer, table } from '../../context.ts';
+import type { RunCommand } from '../../command.ts';
+import { requested } from '../../requested.ts';
+import { addTenantScheduleCommands, listTenantSchedules } from '../arrivals/schedules.ts';
 
 export function addListeningCommands(program: Command, run: RunCommand): void {
   addSubscriptionCommands(program, run);

@@ -2,10 +2,10 @@
 // paid again.
 import { ask, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, progress, table } from '../context.ts';
-import { parseDuration } from '../duration.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, progress, table } from '../../context.ts';
+import { parseDuration } from '../../duration.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 type Counts = Schemas['DebtCounts'];
 

@@ -8,10 +8,10 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, progress } from '../context.ts';
-import { parseDuration } from '../duration.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, progress } from '../../context.ts';
+import { parseDuration } from '../../duration.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 interface NewOptions {
   readonly in: string;

@@ -1,7 +1,7 @@
 // `dormouse threads batch`: interrupt or close all threads of a filter. Without --yes it counts them.
 import { ask, type Schemas } from '@dormouse/client';
-import { answer, type CliContext, progress } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { answer, type CliContext, progress } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 export interface BatchFlags {
   readonly agent?: string;

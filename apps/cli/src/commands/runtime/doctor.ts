@@ -1,11 +1,11 @@
 // `dormouse doctor`: looks at an installation from outside and says what to do.
 import type { Command } from 'commander';
-import { cleanJson, cleanText } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { connectionOf } from '../connection.ts';
-import type { CliContext } from '../context.ts';
-import { examine } from '../doctor/checks.ts';
-import { exitCodeOf, wordsOf } from '../doctor/finding.ts';
+import { cleanJson, cleanText } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { connectionOf } from '../../connection.ts';
+import type { CliContext } from '../../context.ts';
+import { examine } from '../../doctor/checks.ts';
+import { exitCodeOf, wordsOf } from '../../doctor/finding.ts';
 
 interface Flags {
   readonly operations: readonly string[];

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import { answer, type CliContext, table } from '../context.ts';
-import { showDuration } from '../duration.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import { quoted } from '../hint.ts';
-import { refreshTools } from '../refresh-tools.ts';
-import type { RunCommand } from '../command.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { answer, type CliContext, table } from '../../context.ts';
+import { showDuration } from '../../duration.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { quoted } from '../../hint.ts';
+import { refreshTools } from '../../refresh-tools.ts';
+import type { RunCommand } from '../../command.ts';
 import { newToolServer, type NewToolServerFlags } from './new-tool-server.ts';
 
 type ToolServer = Schemas['ToolServer'];

@@ -2,11 +2,11 @@
 import { ask, type Client, everyItem, isEvent, type Message, type Schemas, type ThreadEvent } from '@dormouse/client';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { cleanLine, cleanText } from '../clean-text.ts';
-import { answer, type CliContext, progress } from '../context.ts';
-import { parseDuration } from '../duration.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import type { RunCommand } from '../command.ts';
+import { cleanLine, cleanText } from '../../clean-text.ts';
+import { answer, type CliContext, progress } from '../../context.ts';
+import { parseDuration } from '../../duration.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import type { RunCommand } from '../../command.ts';
 
 const waitStandard = '5m';
 /** A thread may wait for these for months: its turn has ended. */

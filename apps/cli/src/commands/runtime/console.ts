@@ -1,9 +1,9 @@
 // `dormouse console`: a link that opens the console signed in, and the browser with it.
 import { ask } from '@dormouse/client';
 import type { Command } from 'commander';
-import { answer, progress } from '../context.ts';
-import type { RunCommand } from '../command.ts';
-import { openBrowser } from '../open-browser.ts';
+import { answer, progress } from '../../context.ts';
+import type { RunCommand } from '../../command.ts';
+import { openBrowser } from '../../open-browser.ts';
 
 export function addConsoleCommand(program: Command, run: RunCommand): void {
   program

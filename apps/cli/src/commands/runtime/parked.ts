@@ -1,9 +1,9 @@
 // `dormouse parked`: threads that are parked because of a poisoned input; list, show, replay, drop.
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, table } from '../context.ts';
+import { cleanLine } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, table } from '../../context.ts';
 
 export function addParkedCommands(program: Command, run: RunCommand): void {
   const parked = program.command('parked').description('threads that an input has poisoned');

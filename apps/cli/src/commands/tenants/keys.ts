@@ -2,11 +2,11 @@
 // on stdout, so that it can be piped to where it is kept.
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, progress, table } from '../context.ts';
-import { parseDuration } from '../duration.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { cleanLine } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, progress, table } from '../../context.ts';
+import { parseDuration } from '../../duration.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 import { addMasterKeyCommands } from './master-key.ts';
 
 type Scope = Schemas['NewApiKey']['scopes'][number];

@@ -3,11 +3,11 @@
 // kept.
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { answer, type CliContext, progress, table } from '../context.ts';
-import { parseDuration } from '../duration.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { cleanLine } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { answer, type CliContext, progress, table } from '../../context.ts';
+import { parseDuration } from '../../duration.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 type Event = Schemas['NewWebhook']['events'][number];
 type Webhook = Schemas['Webhook'];

@@ -6,9 +6,9 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { packageFolder, sdkPackage, toolVersion } from '../command-name.ts';
-import { answer, type CliContext } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { packageFolder, sdkPackage, toolVersion } from '../../command-name.ts';
+import { answer, type CliContext } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 const templateName = 'stocks';
 /** npm packs no files of these names. */

@@ -4,10 +4,10 @@ import { isCancel, password } from '@clack/prompts';
 import { text as readAll } from 'node:stream/consumers';
 import { ask, everyItem, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
-import { cleanLine } from '../clean-text.ts';
-import { answer, type CliContext, table } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
-import type { RunCommand } from '../command.ts';
+import { cleanLine } from '../../clean-text.ts';
+import { answer, type CliContext, table } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import type { RunCommand } from '../../command.ts';
 
 export function addSecretCommands(program: Command, run: RunCommand): void {
   const secrets = program.command('secrets').description('keys of providers and tool servers: set, list, delete');

@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 import { isCancel, select } from '@clack/prompts';
 import { ask, type Client, everyItem, type Message, type Thread } from '@dormouse/client';
 import type { Command } from 'commander';
-import { chatAtTerminal } from '../chat/chat-session.ts';
-import { cleanLine, cleanText } from '../clean-text.ts';
-import type { RunCommand } from '../command.ts';
-import { type CliContext, progress } from '../context.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { chatAtTerminal } from '../../chat/chat-session.ts';
+import { cleanLine, cleanText } from '../../clean-text.ts';
+import type { RunCommand } from '../../command.ts';
+import { type CliContext, progress } from '../../context.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 import { sendAndWait, showOutcome } from './messages.ts';
 import { agentNames, noAgent, openThread } from './threads.ts';
 
