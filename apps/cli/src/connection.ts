@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@dormouse/client';
 import { CliFailure, exitCodes } from './exit-code.ts';
 import { profileOf, profilePath, readProfiles } from './profile-file.ts';
+import { hasCode } from './thrown.ts';
 
 /** What flags and the environment say; undefined where both are silent. */
 export interface ConnectionFlags {
@@ -73,8 +74,7 @@ async function keyFromFile(directory: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    const why =
-      error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file' : String(error);
+    const why = hasCode(error, 'ENOENT') ? 'there is no such file' : String(error);
     throw new CliFailure(
       exitCodes.key,
       `No key: none was given, and ${path} cannot be read (${why}).`,

@@ -8,6 +8,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { cli } from './command-name.ts';
 import { CliFailure, exitCodes } from './exit-code.ts';
+import { hasCode, messageOf } from './thrown.ts';
 
 export interface Profile {
   readonly url: string;
@@ -36,8 +37,8 @@ export async function readProfiles(path: string): Promise<Profiles> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return none;
-    throw unusable(path, error instanceof Error ? error.message : String(error));
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return none;
+    throw unusable(path, messageOf(error));
   }
   const read = parsed(text);
   if (read === null) throw unusable(path, 'it is not what this tool wrote');

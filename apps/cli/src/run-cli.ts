@@ -89,21 +89,11 @@ export function createProgram(run: RunCommand, output: OutputConfiguration = {})
 
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.done;
-  const run: RunCommand = async (body) => {
-    const flags = flagsOf(program);
-    let client: Promise<Client> | null = null;
-    const context: CliContext = {
-      ...{
-        terminal,
-        flags,
-        typed: typedFlags(program),
-        json: program.opts<{ readonly json: boolean }>().json,
-        hint: hintOf(program),
-      },
-      connect: () => (client ??= connect(flags)),
+  const run: RunCommand =
+    (body) =>
+    async (...given) => {
+      exitCode = (await body(contextOf(program, terminal), ...given)) ?? exitCodes.done;
     };
-    exitCode = (await body(context)) ?? exitCodes.done;
-  };
   let group: Command | null = null;
   const program = createProgram(run, {
     writeOut: (text) => terminal.write(text),
@@ -123,6 +113,19 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     const why = error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
     return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'), hint);
   }
+}
+
+function contextOf(program: Command, terminal: Terminal): CliContext {
+  const flags = flagsOf(program);
+  let client: Promise<Client> | null = null;
+  return {
+    terminal,
+    flags,
+    typed: typedFlags(program),
+    json: program.opts<{ readonly json: boolean }>().json,
+    hint: hintOf(program),
+    connect: () => (client ??= connect(flags)),
+  };
 }
 
 /** The list of a group that lists when it is named alone. */

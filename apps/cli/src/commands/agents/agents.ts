@@ -1,29 +1,18 @@
 // `dormouse agents`: list, show, create, pause, resume.
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { type Agent, ask, everyItem, type Schemas } from '@dormouse/client';
+import { ask, type Schemas, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
-import { answer, type CliContext, table } from '../../context.ts';
+import { answer, answerList, type CliContext } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 import type { RunCommand } from '../../command.ts';
+import { messageOf } from '../../thrown.ts';
 
 export function addAgentCommands(program: Command, run: RunCommand): void {
   const agents = program.command('agents').description('list, show, create, pause and resume agents');
-  agents
-    .command('list', { isDefault: true })
-    .description('the latest version of every agent')
-    .action(() => run(list));
-  agents
-    .command('show <agent>')
-    .description('one agent, as JSON')
-    .action((agent: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const found = await ask(api.GET('/v1/agents/{name}', { params: { path: { name: agent } } }));
-        answer(context, JSON.stringify(found, null, 2), found);
-      }),
-    );
+  agents.command('list', { isDefault: true }).description('the latest version of every agent').action(run(list));
+  agents.command('show <agent>').description('one agent, as JSON').action(run(show));
   agents
     .command('create <name-or-file>')
     .description('make an agent, or its next version: a name with --model, or a JSON file ("-" reads stdin)')
@@ -32,15 +21,21 @@ export function addAgentCommands(program: Command, run: RunCommand): void {
     .option('--instructions <text>', 'what the agent is to do')
     .option('--base-url <url>', "the endpoint, when it is not the provider's own")
     .option('--secret <name>', 'the secret with the key; openai and anthropic use the one of their name')
-    .action((nameOrFile: string, flags: AgentFlags) => run((context) => create(context, nameOrFile, flags)));
+    .action(run(create));
   agents
     .command('pause <agent>')
     .description('ask its model nothing and send no call, until it is resumed; what arrives waits')
-    .action((agent: string) => run((context) => setState(context, agent, 'paused')));
+    .action(run((context, agent: string) => setState(context, agent, 'paused')));
   agents
     .command('resume <agent>')
     .description('let a paused agent go on, with everything that has waited')
-    .action((agent: string) => run((context) => setState(context, agent, 'active')));
+    .action(run((context, agent: string) => setState(context, agent, 'active')));
+}
+
+async function show(context: CliContext, name: string): Promise<void> {
+  const { api } = await context.connect();
+  const agent = await ask(api.GET('/v1/agents/{name}', { params: { path: { name } } }));
+  answer(context, JSON.stringify(agent, null, 2), agent);
 }
 
 async function setState(context: CliContext, name: string, state: 'active' | 'paused'): Promise<void> {
@@ -52,20 +47,15 @@ async function setState(context: CliContext, name: string, state: 'active' | 'pa
 
 async function list(context: CliContext): Promise<void> {
   const { api } = await context.connect();
-  const found: Agent[] = [];
-  for await (const agent of everyItem((cursor) => ask(api.GET('/v1/agents', { params: { query: { cursor } } }))))
-    found.push(agent);
-  if (context.json) return found.forEach((agent) => answer(context, '', agent));
-  if (found.length === 0)
-    return context.terminal.err(`No agents yet. Make one with: ${context.hint('agents create NAME --model demo')}`);
-  const rows = found.map((agent) => [
-    cleanLine(agent.name),
-    `v${agent.version}`,
-    cleanLine(`${agent.model.provider} ${agent.model.name}`),
-    agent.state === 'paused' ? 'paused' : '',
-    cleanLine(agent.tool_servers.join(', ')),
-  ]);
-  context.terminal.out(table([['AGENT', 'VERSION', 'MODEL', '', 'TOOL SERVERS'], ...rows]));
+  const agents = await whole((query) => ask(api.GET('/v1/agents', { params: { query } })));
+  answerList(context, agents, {
+    heading: ['AGENT', 'VERSION', 'MODEL', '', 'TOOL SERVERS'],
+    row: ({ name, version, model, state, tool_servers: servers }) => [
+      ...[cleanLine(name), `v${version}`, cleanLine(`${model.provider} ${model.name}`)],
+      ...[state === 'paused' ? 'paused' : '', cleanLine(servers.join(', '))],
+    ],
+    none: `No agents yet. Make one with: ${context.hint('agents create NAME --model demo')}`,
+  });
 }
 
 interface AgentFlags {
@@ -93,42 +83,28 @@ function agentOf(name: string, flags: AgentFlags): Schemas['NewAgent'] {
   }
   return {
     name,
-    ...(instructions === undefined ? {} : { instructions }),
+    instructions,
     model: {
       provider: provider as Schemas['NewAgent']['model']['provider'], // judged by the API
-      ...(slash < 0 ? {} : { name: model.slice(slash + 1) }),
-      ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
-      ...(secret === undefined ? {} : { api_key_secret: secret }),
+      name: slash < 0 ? undefined : model.slice(slash + 1),
+      base_url: baseUrl,
+      api_key_secret: secret,
     },
     tool_servers: tools.split(',').flatMap((tool) => tool.trim() || []),
   };
 }
 
-async function agentOfFile(context: CliContext, file: string): Promise<Schemas['NewAgent']> {
-  return parseAgent(file === '-' ? await readAll(context.terminal.stdin) : await read(file), file);
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliFailure(
-      exitCodes.usage,
-      `${file} cannot be read: ${why}`,
-      'An agent is a JSON file; "-" reads stdin.',
-    );
-  }
-}
-
 /** The API validates the content; here it only has to be JSON. */
-function parseAgent(json: string, file: string): Schemas['NewAgent'] {
+async function agentOfFile({ terminal }: CliContext, file: string): Promise<Schemas['NewAgent']> {
+  const json = await (file === '-' ? readAll(terminal.stdin) : readFile(file, 'utf8').catch(unreadable(file)));
   try {
     return JSON.parse(json) as Schemas['NewAgent'];
   } catch (error) {
-    throw new CliFailure(
-      exitCodes.usage,
-      `${file} is no JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CliFailure(exitCodes.usage, `${file} is no JSON: ${messageOf(error)}`);
   }
 }
+
+const unreadable = (file: string) => (error: unknown) => {
+  const next = 'An agent is a JSON file; "-" reads stdin.';
+  throw new CliFailure(exitCodes.usage, `${file} cannot be read: ${messageOf(error)}`, next);
+};

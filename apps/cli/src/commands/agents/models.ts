@@ -2,7 +2,7 @@
 import { ask, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
-import { answer, type CliContext, table } from '../../context.ts';
+import { answerList, type CliContext, table } from '../../context.ts';
 import type { RunCommand } from '../../command.ts';
 
 type OfferedProvider = Schemas['OfferedProvider'];
@@ -19,24 +19,20 @@ export function addModelCommand(program: Command, run: RunCommand): void {
   program
     .command('models [provider]')
     .description('providers, what each lacks, and the models that they list')
-    .action((provider?: string) => run((context) => list(context, provider)));
+    .action(run(list));
 }
 
-async function list(context: CliContext, only: string | undefined): Promise<void> {
+async function list(context: CliContext, only?: string): Promise<void> {
   const { api } = await context.connect();
   const { data } = await ask(api.GET('/v1/models', {}));
   const found = data.filter(({ provider }) => only === undefined || provider === only);
-  if (context.json) return found.forEach((provider) => answer(context, '', provider));
-  if (found.length === 0)
-    return context.terminal.err(`There is no provider named ${only}: ${data.map((each) => each.provider).join(', ')}`);
-  const rows = found.map(({ provider, key, base_url: url, detail }) => [
-    provider,
-    keyWords[key],
-    cleanLine(detail ?? url ?? ''),
-  ]);
-  context.terminal.out(table([['PROVIDER', 'KEY', ''], ...rows]));
+  answerList(context, found, {
+    heading: ['PROVIDER', 'KEY', ''],
+    row: ({ provider, key, base_url: url, detail }) => [provider, keyWords[key], cleanLine(detail ?? url ?? '')],
+    none: `There is no provider named ${only}: ${data.map((each) => each.provider).join(', ')}`,
+  });
   const models = found.flatMap(({ provider, models: names }) => names.map((model) => ({ provider, ...model })));
-  if (models.length === 0) return;
+  if (context.json || models.length === 0) return;
   const lines = models.map(({ provider, name, context_window_tokens: window }) => [
     cleanLine(`${provider}/${name}`),
     window === null ? '' : `${window.toLocaleString('en')} tokens`,

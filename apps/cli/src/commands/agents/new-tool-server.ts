@@ -14,7 +14,7 @@ const templateName = 'stocks';
 /** npm packs no files of these names. */
 const renamed: Readonly<Record<string, string>> = { gitignore: '.gitignore', dockerignore: '.dockerignore' };
 
-export interface NewToolServerFlags {
+interface NewToolServerFlags {
   /** What npm takes the SDK from: a version, a tarball. */
   readonly sdk?: string;
 }

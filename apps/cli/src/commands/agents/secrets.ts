@@ -2,10 +2,10 @@
 // command line, where other users of the machine and the shell's history would see it.
 import { isCancel, password } from '@clack/prompts';
 import { text as readAll } from 'node:stream/consumers';
-import { ask, everyItem, type Schemas } from '@dormouse/client';
+import { ask, type Schemas, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
-import { answer, type CliContext, table } from '../../context.ts';
+import { answer, answerList, type CliContext } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 import type { RunCommand } from '../../command.ts';
 
@@ -14,7 +14,7 @@ export function addSecretCommands(program: Command, run: RunCommand): void {
   secrets
     .command('list', { isDefault: true })
     .description('names and where each may be sent; never a value')
-    .action(() => run(list));
+    .action(run(list));
   secrets
     .command('set <name>')
     .description('set a secret; the value comes from stdin or a prompt that does not echo')
@@ -22,42 +22,33 @@ export function addSecretCommands(program: Command, run: RunCommand): void {
       '--origin <url...>',
       'where it may be sent, such as https://api.example.com; openai, anthropic and secrets of sources need none',
     )
-    .action((name: string, { origin }: { readonly origin?: readonly string[] }) =>
-      run((context) => set(context, name, origin)),
-    );
-  secrets
-    .command('delete <name>')
-    .description('delete a secret that nothing uses')
-    .action((secret: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        await ask(api.DELETE('/v1/secrets/{name}', { params: { path: { name: secret } } }));
-        answer(context, `${secret} is deleted`, { name: secret, deleted: true });
-      }),
-    );
+    .action(run(set));
+  secrets.command('delete <name>').description('delete a secret that nothing uses').action(run(remove));
 }
 
 async function list(context: CliContext): Promise<void> {
-  const found = await allOf(context);
-  if (context.json) return found.forEach((secret) => answer(context, '', secret));
-  if (found.length === 0)
-    return context.terminal.err(`No secrets yet. Set one with: ${context.hint('secrets set openai')}`);
-  const rows = found.map(({ name, origins }) => [cleanLine(name), cleanLine(origins.join(', '))]);
-  context.terminal.out(table([['SECRET', 'MAY BE SENT TO'], ...rows]));
+  answerList(context, await allOf(context), {
+    heading: ['SECRET', 'MAY BE SENT TO'],
+    row: ({ name, origins }) => [cleanLine(name), cleanLine(origins.join(', '))],
+    none: `No secrets yet. Set one with: ${context.hint('secrets set openai')}`,
+  });
 }
 
 async function allOf(context: CliContext): Promise<readonly Schemas['SecretName'][]> {
   const { api } = await context.connect();
-  const found: Schemas['SecretName'][] = [];
-  for await (const secret of everyItem((cursor) => ask(api.GET('/v1/secrets', { params: { query: { cursor } } }))))
-    found.push(secret);
-  return found;
+  return whole((query) => ask(api.GET('/v1/secrets', { params: { query } })));
 }
 
-async function set(context: CliContext, secret: string, origins: readonly string[] | undefined): Promise<void> {
+async function remove(context: CliContext, name: string): Promise<void> {
+  const { api } = await context.connect();
+  await ask(api.DELETE('/v1/secrets/{name}', { params: { path: { name } } }));
+  answer(context, `${name} is deleted`, { name, deleted: true });
+}
+
+async function set(context: CliContext, secret: string, flags: { readonly origin?: string[] }): Promise<void> {
   const value = await valueOf(context, secret);
   const { api } = await context.connect();
-  const body = { value, ...(origins === undefined ? {} : { origins: [...origins] }) };
+  const body = { value, origins: flags.origin };
   await ask(api.PUT('/v1/secrets/{name}', { params: { path: { name: secret } }, body }));
   answer(context, `${secret} is set`, { name: secret });
   const stored = (await allOf(context)).find(({ name }) => name === secret);

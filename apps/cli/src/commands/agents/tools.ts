@@ -1,20 +1,23 @@
 // `dormouse tools`: the registered tool servers, how one is doing, and whether the runtime can use one. What could
 // never be called is refused by the API.
 import { randomUUID } from 'node:crypto';
-import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
+import { ApiProblem, ask, type Client, everyItem, type Schemas, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
-import { answer, type CliContext, table } from '../../context.ts';
+import { answer, answerList, type CliContext, table } from '../../context.ts';
 import { showDuration } from '../../duration.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 import { quoted } from '../../hint.ts';
-import { refreshTools } from '../../refresh-tools.ts';
+import { refreshTools } from './refresh-tools.ts';
 import type { RunCommand } from '../../command.ts';
-import { newToolServer, type NewToolServerFlags } from './new-tool-server.ts';
+import { newToolServer } from './new-tool-server.ts';
 
 type ToolServer = Schemas['ToolServer'];
 type ToolServerDetails = Schemas['ToolServerDetails'];
 type ProbeReport = Schemas['ProbeReport'];
+
+const bearer = ['--bearer <secret>', 'the name of the secret that it is sent as a bearer token'] as const;
+const hmac = ['--hmac <secret>', 'the name of the secret that signs what it is sent (Standard Webhooks)'] as const;
 
 export function addToolCommands(program: Command, run: RunCommand): void {
   const tools = program
@@ -24,53 +27,47 @@ export function addToolCommands(program: Command, run: RunCommand): void {
     .command('new <name>')
     .description('make a tool server to begin with, in a folder of this name')
     .option('--sdk <spec>', 'where npm takes the SDK from: a version, or a tarball of `npm run pack`')
-    .action((name: string, flags: NewToolServerFlags) => run((context) => newToolServer(context, name, flags)));
-  tools
-    .command('list', { isDefault: true })
-    .description('registered tool servers')
-    .action(() => run(list));
+    .action(run(newToolServer));
+  tools.command('list', { isDefault: true }).description('registered tool servers').action(run(list));
   tools
     .command('show <name>')
     .description('one tool server and its health: times, errors, breaker, oldest open call')
-    .action((name: string) => run((context) => show(context, name)));
+    .action(run(show));
   tools
     .command('add <name> <url>')
     .description('register a tool server, and see whether it can be called')
-    .option('--bearer <secret>', 'the name of the secret that it is sent as a bearer token')
-    .option('--hmac <secret>', 'the name of the secret that signs what it is sent (Standard Webhooks)')
-    .action((name: string, url: string, flags: CredentialFlags) => run((context) => add(context, name, url, flags)));
+    .option(...bearer)
+    .option(...hmac)
+    .action(run(add));
   tools
     .command('set <name>')
     .description('change a registration; what is not given stays')
     .option('--base-url <url>', 'where it is now')
-    .option('--bearer <secret>', 'the name of the secret that it is sent as a bearer token')
-    .option('--hmac <secret>', 'the name of the secret that signs what it is sent (Standard Webhooks)')
+    .option(...bearer)
+    .option(...hmac)
     .option('--no-credential', 'send it no credential')
     .option('--pin <sha256>', 'the only manifest that is good, by its hash; "current" approves the one that it has now')
     .option('--no-pin', 'take whatever manifest it has')
-    .action((name: string, flags: SetFlags) => run((context) => set(context, name, flags)));
+    .action(run(set));
   tools
     .command('pause <name>')
     .description('send it nothing until it is resumed; calls wait, and results of calls that were sent are taken')
-    .action((name: string) => run((context) => setPaused(context, name, 'pause')));
+    .action(run((context, name: string) => setPaused(context, name, 'pause')));
   tools
     .command('resume <name>')
     .description('send to a paused tool server again, first what has waited')
-    .action((name: string) => run((context) => setPaused(context, name, 'resume')));
-  tools
-    .command('delete <name>')
-    .description('forget a registration')
-    .action((name: string) => run((context) => remove(context, name)));
+    .action(run((context, name: string) => setPaused(context, name, 'resume')));
+  tools.command('delete <name>').description('forget a registration').action(run(remove));
   tools
     .command('refresh [thread]')
     .description('let a thread, or every open one, load the tools that its servers have now')
-    .action((thread: string | undefined) => run((context) => refresh(context, thread)));
+    .action(run(refresh));
   tools
     .command('probe <url-or-name>')
     .description(
       'ask the runtime to fetch and judge a manifest; a URL that is not registered is, for the moment of the probe',
     )
-    .action((target: string) => run((context) => probe(context, target)));
+    .action(run(probe));
 }
 
 const servers = (client: Client): AsyncGenerator<ToolServer, void, undefined> =>
@@ -127,12 +124,8 @@ async function set(context: CliContext, name: string, flags: SetFlags): Promise<
   if (given !== undefined && !flags.credential)
     throw new CliFailure(exitCodes.usage, 'Either a credential, or --no-credential.');
   const auth = flags.credential ? given : null;
-  const body = {
-    ...(flags.baseUrl === undefined ? {} : { base_url: flags.baseUrl }),
-    ...(auth === undefined ? {} : { auth }),
-    ...pinOf(flags),
-  };
-  if (Object.keys(body).length === 0)
+  const body = { base_url: flags.baseUrl, auth, pinned_sha256: pinOf(flags) };
+  if (Object.values(body).every((value) => value === undefined))
     throw new CliFailure(
       exitCodes.usage,
       'There is nothing to change.',
@@ -151,10 +144,10 @@ async function setPaused(context: CliContext, name: string, verb: 'pause' | 'res
   answer(context, `${server.name} is ${server.state}${next}`, server);
 }
 
-function pinOf({ pin }: SetFlags): { pinned_sha256?: string | null } {
-  if (pin === undefined) return {};
-  if (pin === false) return { pinned_sha256: null };
-  if (pin === 'current' || /^[0-9a-f]{64}$/.test(pin)) return { pinned_sha256: pin };
+function pinOf({ pin }: SetFlags): string | null | undefined {
+  if (pin === undefined || pin === 'current') return pin;
+  if (pin === false) return null;
+  if (/^[0-9a-f]{64}$/.test(pin)) return pin;
   throw new CliFailure(
     exitCodes.usage,
     `"${pin}" is no hash of a manifest.`,
@@ -212,40 +205,31 @@ async function refresh(context: CliContext, thread: string | undefined): Promise
   const found = thread === undefined ? await openThreads(client) : [thread];
   for (const one of found) {
     const changes = await refreshTools(client, one);
-    answer(context, `${one}  ${changes.length === 0 ? 'the same tools' : changes.join('; ')}`, {
-      thread: one,
-      changes,
-    });
+    answer(context, `${one}  ${changes.join('; ') || 'the same tools'}`, { thread: one, changes });
   }
   if (found.length === 0 && !context.json) context.terminal.err('No open thread has tool servers.');
 }
 
-async function openThreads(client: Client): Promise<readonly string[]> {
+async function openThreads({ api }: Client): Promise<readonly string[]> {
   const withTools = new Set<string>();
-  for await (const agent of everyItem((cursor) =>
-    ask(client.api.GET('/v1/agents', { params: { query: { ...(cursor === undefined ? {} : { cursor }) } } })),
-  ))
+  for await (const agent of everyItem((cursor) => ask(api.GET('/v1/agents', { params: { query: { cursor } } }))))
     if (agent.tool_servers.length > 0) withTools.add(agent.name);
   const found: string[] = [];
   for await (const { id, agent, status } of everyItem((cursor) =>
-    ask(client.api.GET('/v1/threads', { params: { query: { ...(cursor === undefined ? {} : { cursor }) } } })),
+    ask(api.GET('/v1/threads', { params: { query: { cursor } } })),
   ))
     if (status !== 'closed' && status !== 'parked' && withTools.has(agent.name)) found.push(id);
   return found;
 }
 
 async function list(context: CliContext): Promise<void> {
-  const found: ToolServer[] = [];
-  for await (const server of servers(await context.connect())) found.push(server);
-  if (context.json) return found.forEach((server) => answer(context, '', server));
-  if (found.length === 0)
-    return context.terminal.err(`No tool servers yet. Register one with: ${context.hint('tools add NAME URL')}`);
-  const rows = found.map((server) => [
-    cleanLine(server.name),
-    cleanLine(server.base_url),
-    server.paused ? 'paused' : '',
-  ]);
-  context.terminal.out(table([['TOOL SERVER', 'URL', ''], ...rows]));
+  const { api } = await context.connect();
+  const found = await whole((query) => ask(api.GET('/v1/tool-servers', { params: { query } })));
+  answerList(context, found, {
+    heading: ['TOOL SERVER', 'URL', ''],
+    row: ({ name, base_url: url, paused }) => [cleanLine(name), cleanLine(url), paused ? 'paused' : ''],
+    none: `No tool servers yet. Register one with: ${context.hint('tools add NAME URL')}`,
+  });
 }
 
 async function show(context: CliContext, name: string): Promise<void> {

@@ -16,10 +16,11 @@ export function addBackupCommand(program: Command, run: RunCommand): void {
   program
     .command('backup <directory>')
     .description('copy a running standalone, keys and example tools too, into a new or empty directory of its machine')
-    .action((directory: string) => run((context) => backUp(context, resolve(directory))));
+    .action(run(backUp));
 }
 
-async function backUp(context: CliContext, directory: string): Promise<void> {
+async function backUp(context: CliContext, given: string): Promise<void> {
+  const directory = resolve(given);
   const client = await context.connect();
   const begun = await ask(client.api.POST('/v1/backup', { body: { directory } }));
   const ended = await untilEnded(context, client, begun);

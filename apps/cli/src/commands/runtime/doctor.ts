@@ -24,7 +24,7 @@ export function addDoctorCommand(program: Command, run: RunCommand): void {
     .option('--operations <url>', 'operations port of a process; again for each of them', collect, [])
     .option('--callbacks <url>', 'address that tool servers call (standard: the one of a runtime on this machine)')
     .addHelpText('after', helpText)
-    .action((flags: Flags) => run((context) => doctor(context, flags)));
+    .action(run(doctor));
 }
 
 async function doctor(context: CliContext, { operations, callbacks }: Flags): Promise<number> {

@@ -1,39 +1,31 @@
 // `dormouse parked`: threads that are parked because of a poisoned input; list, show, replay, drop.
-import { ask, everyItem, type Schemas } from '@dormouse/client';
+import { ask, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import type { RunCommand } from '../../command.ts';
-import { answer, type CliContext, table } from '../../context.ts';
+import { answer, answerList, type CliContext, table } from '../../context.ts';
 
 export function addParkedCommands(program: Command, run: RunCommand): void {
   const parked = program.command('parked').description('threads that an input has poisoned');
-  parked
-    .command('list', { isDefault: true })
-    .description('parked threads, oldest first')
-    .action(() => run(list));
-  parked
-    .command('show <thread>')
-    .description('why it is parked, and what waits in order')
-    .action((thread: string) => run((context) => show(context, thread)));
+  parked.command('list', { isDefault: true }).description('parked threads, oldest first').action(run(list));
+  parked.command('show <thread>').description('why it is parked, and what waits in order').action(run(show));
   parked
     .command('replay <thread>')
     .description('let it go on: what waits first, in order, then what is new')
-    .action((thread: string) => run((context) => replay(context, thread)));
+    .action(run(replay));
   parked
     .command('drop <thread> <input>')
     .description('leave one input out of every replay; it stays to be seen')
-    .action((thread: string, input: string) => run((context) => drop(context, thread, input)));
+    .action(run(drop));
 }
 
 async function list(context: CliContext): Promise<void> {
   const { api } = await context.connect();
-  const found: Schemas['ParkedThread'][] = [];
-  for await (const thread of everyItem((cursor) => ask(api.GET('/v1/parked', { params: { query: { cursor } } }))))
-    found.push(thread);
-  if (context.json) return found.forEach((thread) => answer(context, '', thread));
-  if (found.length === 0) return context.terminal.err('No thread is parked.');
-  const rows = found.map((thread) => [thread.thread_id, thread.state, thread.parked_at, cleanLine(thread.reason, 60)]);
-  context.terminal.out(table([['THREAD', 'STATE', 'SINCE', 'REASON'], ...rows]));
+  answerList(context, await whole((query) => ask(api.GET('/v1/parked', { params: { query } }))), {
+    heading: ['THREAD', 'STATE', 'SINCE', 'REASON'],
+    row: ({ thread_id: id, state, parked_at: since, reason }) => [id, state, since, cleanLine(reason, 60)],
+    none: 'No thread is parked.',
+  });
 }
 
 async function show(context: CliContext, thread: string): Promise<void> {

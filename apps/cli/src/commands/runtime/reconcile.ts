@@ -4,10 +4,9 @@ import { ask, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import type { RunCommand } from '../../command.ts';
 import { answer, type CliContext, progress, table } from '../../context.ts';
-import { parseDuration } from '../../duration.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { durationOf } from '../../given-values.ts';
 
-type Counts = Schemas['DebtCounts'];
+type Owing = Schemas['ReconcilePage']['data'][number];
 
 interface Flags {
   readonly pay?: boolean;
@@ -25,15 +24,14 @@ export function addReconcileCommand(program: Command, run: RunCommand): void {
     )
     .option('--pay', 'let the owners of the threads pay it again; again is harmless')
     .option('--older-than <time>', 'leave out what was owed later: it is being paid', olderThanStandard)
-    .action((flags: Flags) => run((context) => reconcile(context, flags)));
+    .action(run(reconcile));
 }
 
 async function reconcile(context: CliContext, { pay = false, olderThan }: Flags): Promise<void> {
-  const ms = parseDuration(olderThan);
-  if (ms === null) throw new CliFailure(exitCodes.usage, `"${olderThan}" is no span of time.`, 'Say 15m, 2h or 1d.');
+  const ms = durationOf(olderThan, `"${olderThan}" is no span of time.`, 'Say 15m, 2h or 1d.');
   const { api } = await context.connect();
   const owed: Record<string, number> = {};
-  const owing: Schemas['ReconcilePage']['data'][number][] = [];
+  const owing: Owing[] = [];
   let threads = 0;
   for (let cursor: string | null = null; ;) {
     const page: Schemas['ReconcilePage'] = await ask(
@@ -41,7 +39,8 @@ async function reconcile(context: CliContext, { pay = false, olderThan }: Flags)
     );
     threads += page.threads;
     owing.push(...page.data);
-    for (const thread of page.data) add(owed, thread.owed);
+    for (const thread of page.data)
+      for (const [kind, count] of Object.entries(thread.owed)) owed[kind] = (owed[kind] ?? 0) + count;
     if (page.next_cursor === null) break;
     cursor = page.next_cursor;
     progress(context, `${threads} threads, ${owing.length} of them owe`);
@@ -54,13 +53,9 @@ async function reconcile(context: CliContext, { pay = false, olderThan }: Flags)
   answer(context, `${wordsOf(threads, owing, owed, pay)}${next}`, sum);
 }
 
-function add(sum: Record<string, number>, counts: Counts): void {
-  for (const [kind, count] of Object.entries(counts)) sum[kind] = (sum[kind] ?? 0) + count;
-}
-
 function wordsOf(
   threads: number,
-  owing: readonly Schemas['ReconcilePage']['data'][number][],
+  owing: readonly Owing[],
   owed: Readonly<Record<string, number>>,
   pay: boolean,
 ): string {

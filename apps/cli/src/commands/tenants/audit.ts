@@ -8,9 +8,10 @@ import { pipeline } from 'node:stream/promises';
 import { cleanLine } from '../../clean-text.ts';
 import { auditKeysIn } from '../../audit-key-file.ts';
 import type { RunCommand } from '../../command.ts';
-import { answer, type CliContext, progress, table } from '../../context.ts';
+import { answer, answerList, type CliContext, progress } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 import { linesIn, linesOf } from '../../file-lines.ts';
+import { hasCode, isThereAlready } from '../../thrown.ts';
 
 interface ListOptions {
   readonly actor?: string;
@@ -32,22 +33,17 @@ export function addAuditCommands(program: Command, run: RunCommand): void {
     .option('--to <time>', 'exclusive')
     .addOption(new Option('--order <order>', 'by number').choices(['asc', 'desc']).default('desc'))
     .option('--limit <n>', 'rows at most', '50')
-    .action((options: ListOptions) => run((context) => list(context, options)));
+    .action(run(list));
   audit
     .command('export [file]')
     .description('every row and a signed root as NDJSON, into a new file or to stdout')
-    .action((file: string | undefined) => run((context) => exportRows(context, file)));
-  audit
-    .command('keys')
-    .description('the public keys that sign exports, as a JSON Web Key Set')
-    .action(() => run(keys));
+    .action(run(exportRows));
+  audit.command('keys').description('the public keys that sign exports, as a JSON Web Key Set').action(run(keys));
   audit
     .command('verify <file>')
     .description('check an export, offline: its chain, and with --keys its signature; exits 5 when it is broken')
     .option('--keys <file>', 'what `dormouse audit keys` printed, kept apart from the export')
-    .action((file: string, { keys: keyFile }: { readonly keys?: string }) =>
-      run((context) => verify(context, file, keyFile)),
-    );
+    .action(run(verify));
 }
 
 async function list(context: CliContext, { limit, ...query }: ListOptions): Promise<void> {
@@ -61,12 +57,12 @@ async function list(context: CliContext, { limit, ...query }: ListOptions): Prom
     found.push(row);
     if (found.length === most) break;
   }
-  if (context.json) return found.forEach((row) => answer(context, '', row));
-  if (found.length === 0) return context.terminal.err('No row of the audit matches.');
-  const rows = found.map(({ seq, at, actor, action, target, from, outcome }) =>
-    [String(seq), at, actor, action, target ?? '', from ?? '', outcome].map((cell) => cleanLine(cell, 60)),
-  );
-  context.terminal.out(table([['SEQ', 'AT', 'ACTOR', 'ACTION', 'TARGET', 'FROM', 'OUTCOME'], ...rows]));
+  answerList(context, found, {
+    heading: ['SEQ', 'AT', 'ACTOR', 'ACTION', 'TARGET', 'FROM', 'OUTCOME'],
+    row: ({ seq, at, actor, action, target, from, outcome }) =>
+      [String(seq), at, actor, action, target ?? '', from ?? '', outcome].map((cell) => cleanLine(cell, 60)),
+    none: 'No row of the audit matches.',
+  });
 }
 
 /** All of it or nothing: an export without its root verifies as broken. */
@@ -81,8 +77,7 @@ async function exportRows(context: CliContext, file: string | undefined): Promis
   try {
     await pipeline(bytes, createWriteStream(file, { flags: 'wx', flush: true }));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw new CliFailure(exitCodes.failed, `${file} is there already.`, 'An existing file is never overwritten.');
+    if (hasCode(error, 'EEXIST')) throw isThereAlready(file);
     await rm(file, { force: true });
     throw new CliFailure(exitCodes.failed, `${file} could not be written whole: ${String(error)}`, 'Try again.');
   }
@@ -96,8 +91,8 @@ async function keys(context: CliContext): Promise<void> {
   context.terminal.out(JSON.stringify(found));
 }
 
-async function verify(context: CliContext, file: string, keyFile: string | undefined): Promise<number> {
-  const verdict = await verifyAudit(linesOf(file), keyFile === undefined ? null : await auditKeysIn(keyFile));
+async function verify(context: CliContext, file: string, flags: { readonly keys?: string }): Promise<number> {
+  const verdict = await verifyAudit(linesOf(file), flags.keys === undefined ? null : await auditKeysIn(flags.keys));
   if (!verdict.ok) {
     answer(context, `The audit is broken at line ${verdict.line}: it ${verdict.reason}.`, verdict);
     return exitCodes.notInOrder;

@@ -10,8 +10,8 @@ import { ask, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import type { RunCommand } from '../../command.ts';
 import { answer, type CliContext, progress } from '../../context.ts';
-import { parseDuration } from '../../duration.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { durationOf } from '../../given-values.ts';
 
 interface NewOptions {
   readonly in: string;
@@ -24,16 +24,15 @@ export function addMasterKeyCommands(keys: Command, run: RunCommand): void {
     .description('another master key, with the time from which it is used; printed, or added to a data directory')
     .option('--in <time>', 'when it comes into use: all processes must have it by then', '1h')
     .option('--into <directory>', 'of a standalone: the key goes into its file and is not printed')
-    .action((options: NewOptions) => run((context) => newMaster(context, options)));
+    .action(run(newMaster));
   keys
     .command('rotate-master')
     .description('seal all stored secrets again with the master key in use; again is harmless')
-    .action(() => run(rotateMaster));
+    .action(run(rotateMaster));
 }
 
 async function newMaster(context: CliContext, { in: span, into }: NewOptions): Promise<void> {
-  const ms = parseDuration(span);
-  if (ms === null) throw new CliFailure(exitCodes.usage, `"${span}" is no span of time.`, 'Say 10m, 1h or 1d.');
+  const ms = durationOf(span, `"${span}" is no span of time.`, 'Say 10m, 1h or 1d.');
   const since = new Date(Math.ceil((Date.now() + ms) / 1_000) * 1_000).toISOString().replace('.000Z', 'Z');
   const key = `${randomBytes(32).toString('hex')}@${since}`;
   if (into === undefined) {

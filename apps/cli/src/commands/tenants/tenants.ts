@@ -1,14 +1,13 @@
 // `dormouse tenants`: the customers of an installation, with its platform key; list, create, show, suspend, resume,
 // set and delete them.
-import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
+import { ApiProblem, ask, type Client, type Schemas, whole } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import type { RunCommand } from '../../command.ts';
 import { connect } from '../../connection.ts';
-import { answer, type CliContext, progress, table } from '../../context.ts';
+import { answer, answerList, type CliContext, progress, table } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 
-type Tenant = Schemas['Tenant'];
 type Patch = Schemas['TenantPatch'];
 
 interface Changes {
@@ -41,13 +40,12 @@ export function addTenantCommands(program: Command, run: RunCommand): void {
   const tenants = program
     .command('tenants')
     .description('customers of the installation: list, create, show, suspend, resume, set, delete');
-  const within =
-    <Rest extends readonly unknown[]>(body: (tenants: Tenants, ...rest: Rest) => Promise<void>) =>
-    (...given: readonly unknown[]): Promise<void> => {
+  const within = <Rest extends readonly unknown[]>(body: (tenants: Tenants, ...rest: Rest) => Promise<void>) =>
+    run(async (context, ...given: readonly unknown[]) => {
       const options = given.at(-2) as { readonly platformKey?: string };
       const rest = given.slice(0, -1) as unknown as Rest;
-      return run(async (context) => body(await open(context, options.platformKey), ...rest).catch(refused));
-    };
+      return body(await open(context, options.platformKey), ...rest).catch(refused);
+    });
   asPlatform(tenants.command('list', { isDefault: true }).description('all tenants by id')).action(within(list));
   withChanges(tenants.command('create <id>').description('make one; the text of its first key is printed once')).action(
     within(create),
@@ -92,12 +90,10 @@ async function open(context: CliContext, platformKey: string | undefined): Promi
 }
 
 async function list({ context, api }: Tenants): Promise<void> {
-  const found: Tenant[] = [];
-  for await (const tenant of everyItem((cursor) => ask(api.GET('/v1/tenants', { params: { query: { cursor } } }))))
-    found.push(tenant);
-  if (context.json) return found.forEach((tenant) => answer(context, '', tenant));
-  const rows = found.map(({ id, state, weight, name }) => [id, state, String(weight), cleanLine(name)]);
-  context.terminal.out(table([['TENANT', 'STATE', 'WEIGHT', 'NAME'], ...rows]));
+  answerList(context, await whole((query) => ask(api.GET('/v1/tenants', { params: { query } }))), {
+    heading: ['TENANT', 'STATE', 'WEIGHT', 'NAME'],
+    row: ({ id, state, weight, name }) => [id, state, String(weight), cleanLine(name)],
+  });
 }
 
 async function create({ context, api }: Tenants, id: string, changes: Changes): Promise<void> {
@@ -133,13 +129,13 @@ async function remove({ context, api }: Tenants, id: string, { yes }: { readonly
 
 function patchOf({ name, quota, weight, origin, retentionDays, outboundAllow: entries, traceContent }: Changes): Patch {
   return {
-    ...(retentionDays === undefined ? {} : { retention_days: daysOf(retentionDays) }),
-    ...(name === undefined ? {} : { name }),
-    ...(quota === undefined ? {} : { quotas: Object.fromEntries(quota.map(quotaOf)) }),
-    ...(weight === undefined ? {} : { weight: Number(weight) }),
-    ...(origin === undefined ? {} : { origins: [...origin] }),
-    ...(entries === undefined ? {} : { outbound_allow: entries.filter((entry) => entry !== 'none') }),
-    ...(traceContent === undefined ? {} : { trace_content: traceContent === 'on' }),
+    retention_days: retentionDays === undefined ? undefined : daysOf(retentionDays),
+    name,
+    quotas: quota && Object.fromEntries(quota.map(quotaOf)),
+    weight: weight === undefined ? undefined : Number(weight),
+    origins: origin && [...origin],
+    outbound_allow: entries?.filter((entry) => entry !== 'none'),
+    trace_content: traceContent === undefined ? undefined : traceContent === 'on',
   };
 }
 

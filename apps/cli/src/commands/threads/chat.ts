@@ -10,7 +10,7 @@ import type { RunCommand } from '../../command.ts';
 import { type CliContext, progress } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 import { sendAndWait, showOutcome } from './messages.ts';
-import { agentNames, noAgent, openThread } from './threads.ts';
+import { onlyAgent, openThread, severalAgents } from './threads.ts';
 
 const earlierMessagesMax = 6;
 const turnMsMax = 3_600_000;
@@ -26,7 +26,7 @@ export function addChatCommand(program: Command, run: RunCommand): void {
     .description('talk with an agent in a new thread, or go on in an old one; ids of threads begin with thr_')
     .option('--agent <name>', 'the agent of a new thread')
     .option('--title <title>', 'a title for a new thread')
-    .action((named: string | undefined, flags: ChatFlags) => run((context) => chat(context, named, flags)));
+    .action(run(chat));
 }
 
 async function chat(context: CliContext, named: string | undefined, flags: ChatFlags): Promise<number | void> {
@@ -34,12 +34,17 @@ async function chat(context: CliContext, named: string | undefined, flags: ChatF
   const agent = flags.agent ?? (id === undefined ? named : undefined);
   const client = await context.connect();
   const isNew = id === undefined;
+  const canAsk = context.terminal.interactive && !context.json;
   const thread = isNew
-    ? await openThread(client, agent ?? (await chooseAgent(context, client)), flags.title)
+    ? await openThread(
+        client,
+        agent ?? (await onlyAgent(context, client, canAsk ? chooseAgent : severalAgents)),
+        flags.title,
+      )
     : await ask(client.api.GET('/v1/threads/{id}', { params: { path: { id } } }));
   if (thread.status === 'closed')
     throw new CliFailure(exitCodes.failed, `${thread.id} is closed.`, `Open a new one with: ${context.hint('chat')}`);
-  if (!context.terminal.interactive || context.json) return chatInPipe(context, client, thread.id);
+  if (!canAsk) return chatInPipe(context, client, thread.id);
   context.terminal.out(
     context.terminal.style(
       'dim',
@@ -51,17 +56,7 @@ async function chat(context: CliContext, named: string | undefined, flags: ChatF
   progress(context, `It stays where it is. Go on with: ${context.hint(`chat ${thread.id}`)}`);
 }
 
-async function chooseAgent(context: CliContext, client: Client): Promise<string> {
-  const names = await agentNames(client);
-  const [first] = names;
-  if (first === undefined) throw noAgent(context);
-  if (names.length === 1) return first;
-  if (!context.terminal.interactive || context.json)
-    throw new CliFailure(
-      exitCodes.usage,
-      `There are several agents: ${names.join(', ')}.`,
-      'Choose one with --agent NAME.',
-    );
+async function chooseAgent(names: readonly string[]): Promise<string> {
   const chosen = await select<string>({
     message: 'Which agent?',
     options: names.map((name) => ({ value: name, label: cleanLine(name) })),
@@ -74,11 +69,7 @@ async function showEarlier(context: CliContext, client: Client, thread: Thread):
   const path = { id: thread.id };
   const messages: Message[] = [];
   for await (const message of everyItem((cursor) =>
-    ask(
-      client.api.GET('/v1/threads/{id}/messages', {
-        params: { path, query: { ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
+    ask(client.api.GET('/v1/threads/{id}/messages', { params: { path, query: { cursor } } })),
   )) {
     if (message.role === 'user' || message.role === 'assistant') messages.push(message);
     if (messages.length > earlierMessagesMax) messages.shift();
@@ -92,11 +83,8 @@ async function chatInPipe(context: CliContext, client: Client, thread: string): 
   progress(context, thread);
   for await (const line of createInterface({ input: context.terminal.stdin })) {
     if (line.trim() === '') continue;
-    const exitCode = showOutcome(
-      context,
-      thread,
-      await sendAndWait(client, thread, line, AbortSignal.timeout(turnMsMax)),
-    );
+    const outcome = await sendAndWait(client, thread, line, AbortSignal.timeout(turnMsMax));
+    const exitCode = showOutcome(context, thread, outcome);
     if (exitCode !== exitCodes.done) return exitCode;
   }
   return exitCodes.done;

@@ -2,47 +2,49 @@
 import { ask, type Choice, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
-import { answer } from '../../context.ts';
+import { answer, type CliContext } from '../../context.ts';
 import type { RunCommand } from '../../command.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 const decisions = ['allow', 'deny', 'allow_for_thread'] as const;
 
-export type Decision = (typeof decisions)[number];
-
 export function addChoiceCommands(program: Command, run: RunCommand): void {
-  program
-    .command('choices <thread>')
-    .description('what waits for a person')
-    .action((thread: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{id}/choices', { params: { path: { id: thread }, query } })),
-        );
-        for (const choice of data) answer(context, describeChoice(choice), choice);
-        if (data.length === 0 && !context.json) context.terminal.err('Nothing waits for a person.');
-      }),
-    );
+  program.command('choices <thread>').description('what waits for a person').action(run(list));
   program
     .command('answer <thread> <choice> <answer>')
     .description(
       'answer an approval (allow, deny, allow_for_thread) or a question (its index); `dismiss` for the default',
     )
     .option('--reason <text>', 'why; the model reads it when it is denied')
-    .action((thread: string, choice: string, given: string, flags: { readonly reason?: string }) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const body = { ...answerOf(given), ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
-        const accepted = await ask(
-          api.POST('/v1/threads/{id}/choices/{chc}', { params: { path: { id: thread, chc: choice } }, body }),
-        );
-        answer(context, `${given} (${accepted.id})`, accepted);
-      }),
-    );
+    .action(run(settle));
 }
 
-export function answerOf(given: string): { decision: Decision } | { selected: number } | { dismiss: true } {
+async function list(context: CliContext, thread: string): Promise<void> {
+  const { api } = await context.connect();
+  const data = await whole((query) =>
+    ask(api.GET('/v1/threads/{id}/choices', { params: { path: { id: thread }, query } })),
+  );
+  for (const choice of data) answer(context, describeChoice(choice), choice);
+  if (data.length === 0 && !context.json) context.terminal.err('Nothing waits for a person.');
+}
+
+async function settle(
+  context: CliContext,
+  thread: string,
+  choice: string,
+  given: string,
+  { reason }: { readonly reason?: string },
+): Promise<void> {
+  const { api } = await context.connect();
+  const params = { path: { id: thread, chc: choice } };
+  const body = { ...answerOf(given), reason };
+  const accepted = await ask(api.POST('/v1/threads/{id}/choices/{chc}', { params, body }));
+  answer(context, `${given} (${accepted.id})`, accepted);
+}
+
+export function answerOf(
+  given: string,
+): { decision: (typeof decisions)[number] } | { selected: number } | { dismiss: true } {
   if (given === 'dismiss') return { dismiss: true };
   if (/^\d{1,3}$/.test(given)) return { selected: Number(given) };
   const decision = decisions.find((one) => one === given);

@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { createCallNames } from '../../call-names.ts';
 import { answer, type CliContext, progress, sayOnce } from '../../context.ts';
 import { cleanLine } from '../../clean-text.ts';
+import { wholeNumber } from '../../given-values.ts';
 import { quoted } from '../../hint.ts';
 import type { RunCommand } from '../../command.ts';
 import { eventLine } from '../../show-event.ts';
-import { wholeNumber } from './threads.ts';
 
 const pageSize = 200;
 
@@ -22,8 +22,10 @@ export function addEventCommand(program: Command, run: RunCommand): void {
     .description('the durable events of a thread, in order; without one, where those of all threads are')
     .option('-f, --follow', 'go on until the thread is closed; without a thread until Ctrl-C', false)
     .option('--after <place>', 'only later ones: a position; without a thread a cursor, or latest')
-    .action((thread: string | undefined, flags: EventFlags) =>
-      run((context) => (thread === undefined ? showTenantEvents(context, flags) : showEvents(context, thread, flags))),
+    .action(
+      run((context, thread: string | undefined, flags: EventFlags) =>
+        thread === undefined ? showTenantEvents(context, flags) : showEvents(context, thread, flags),
+      ),
     );
 }
 
@@ -32,11 +34,11 @@ async function showTenantEvents(context: CliContext, { after, follow }: EventFla
   const show = (event: TenantEvent): void => answer(context, tenantLine(event), event);
   if (follow) {
     const onReconnect = sayOnce((reason) => progress(context, `connection lost (${reason}), trying again`));
-    for await (const event of client.events({ ...(after === undefined ? {} : { after }), onReconnect })) show(event);
+    for await (const event of client.events({ after, onReconnect })) show(event);
     return;
   }
   for (let cursor = after; ;) {
-    const query = { limit: pageSize, ...(cursor === undefined ? {} : { after: cursor }) };
+    const query = { limit: pageSize, after: cursor };
     const page = await ask(client.api.GET('/v1/events', { params: { query } }));
     page.data.forEach(show);
     cursor = page.next_cursor;
@@ -73,11 +75,8 @@ async function page(
 ): Promise<void> {
   let position = after;
   const next = async (): Promise<{ readonly data: readonly ThreadEvent[]; readonly next_cursor: string | null }> => {
-    const { data } = (await ask(
-      api.GET('/v1/threads/{id}/events', {
-        params: { path: { id: thread }, query: { after: position, limit: pageSize } },
-      }),
-    )) ?? { data: [] };
+    const query = { after: position, limit: pageSize };
+    const { data } = await ask(api.GET('/v1/threads/{id}/events', { params: { path: { id: thread }, query } }));
     position = data.at(-1)?.position ?? position;
     return { data, next_cursor: data.length < pageSize ? null : 'more' }; // this list's own cursor never ends, for polling
   };

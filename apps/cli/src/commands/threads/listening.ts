@@ -3,9 +3,9 @@
 import { ask, whole } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
-import { answer, table } from '../../context.ts';
+import { answer, answerList, type CliContext } from '../../context.ts';
 import type { RunCommand } from '../../command.ts';
-import { requested } from '../../requested.ts';
+import { requested } from './requested.ts';
 import { addTenantScheduleCommands, listTenantSchedules } from '../arrivals/schedules.ts';
 
 export function addListeningCommands(program: Command, run: RunCommand): void {
@@ -14,33 +14,8 @@ export function addListeningCommands(program: Command, run: RunCommand): void {
   program
     .command('children <thread>')
     .description('threads that a thread opened, newest first')
-    .action((thread: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{id}/children', { params: { path: { id: thread }, query } })),
-        );
-        if (context.json) return data.forEach((child) => answer(context, '', child));
-        if (data.length === 0) return context.terminal.err('This thread has opened no others.');
-        context.terminal.out(
-          table([['THREAD', 'STATUS', 'OPENED'], ...data.map((child) => [child.id, child.status, child.created_at])]),
-        );
-      }),
-    );
-  program
-    .command('views <thread>')
-    .description('the current views of its tools, as JSON')
-    .action((thread: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{id}/views', { params: { path: { id: thread }, query } })),
-        );
-        for (const view of data)
-          answer(context, `${cleanLine(view.view_type)}  ${cleanLine(JSON.stringify(view.content))}`, view);
-        if (data.length === 0 && !context.json) context.terminal.err('This thread has no views.');
-      }),
-    );
+    .action(run(listChildren));
+  program.command('views <thread>').description('the current views of its tools, as JSON').action(run(showViews));
 }
 
 function addSubscriptionCommands(program: Command, run: RunCommand): void {
@@ -48,36 +23,11 @@ function addSubscriptionCommands(program: Command, run: RunCommand): void {
   subscriptions
     .command('list <thread>', { isDefault: true })
     .description('open subscriptions')
-    .action((thread: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{id}/subscriptions', { params: { path: { id: thread }, query } })),
-        );
-        if (context.json) return data.forEach((one) => answer(context, '', one));
-        if (data.length === 0) return context.terminal.err('This thread listens to nothing.');
-        const rows = data.map((one) => [
-          one.tool_call_id,
-          cleanLine(one.operation),
-          String(one.events),
-          one.last_event_at ?? 'never',
-        ]);
-        context.terminal.out(table([['CALL', 'OPERATION', 'EVENTS', 'LAST EVENT'], ...rows]));
-      }),
-    );
+    .action(run(listSubscriptions));
   subscriptions
     .command('cancel <thread> <call>')
     .description('listen no more; every tool server of the agent is told')
-    .action((thread: string, call: string) =>
-      run(async (context) => {
-        const client = await context.connect();
-        const params = { path: { id: thread, call } };
-        const accepted = await requested(client, thread, () =>
-          ask(client.api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', { params })),
-        );
-        answer(context, `cancel ${call} (${accepted.id})`, accepted);
-      }),
-    );
+    .action(run(cancelSubscription));
 }
 
 interface ScheduleFlags {
@@ -93,24 +43,10 @@ function addScheduleCommands(program: Command, run: RunCommand): void {
   schedules
     .command('list [thread]', { isDefault: true })
     .description('schedules and when each comes next; without a thread those of the tenant')
-    .action((thread: string | undefined) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        if (thread === undefined) return listTenantSchedules(context);
-        const data = await whole((query) =>
-          ask(api.GET('/v1/threads/{id}/schedules', { params: { path: { id: thread }, query } })),
-        );
-        if (context.json) return data.forEach((one) => answer(context, '', one));
-        if (data.length === 0) return context.terminal.err('This thread has no schedules.');
-        const rows = data.map((one) => [
-          one.id,
-          one.cron,
-          one.time_zone,
-          one.next_at ?? 'never',
-          cleanLine(one.message, 60),
-        ]);
-        context.terminal.out(table([['SCHEDULE', 'CRON', 'ZONE', 'NEXT', 'MESSAGE'], ...rows]));
-      }),
+    .action(
+      run((context, thread: string | undefined) =>
+        thread === undefined ? listTenantSchedules(context) : listSchedules(context, thread),
+      ),
     );
   schedules
     .command('add <thread> <cron> <message>')
@@ -119,25 +55,82 @@ function addScheduleCommands(program: Command, run: RunCommand): void {
     .addOption(
       new Option('--missed <rule>', 'when nobody could act on a time').choices(['skip', 'once']).default('once'),
     )
-    .action((thread: string, cron: string, message: string, { zone, missed }: ScheduleFlags) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const body = { cron, message, time_zone: zone, missed };
-        const made = await ask(api.POST('/v1/threads/{id}/schedules', { params: { path: { id: thread } }, body }));
-        answer(context, made.id, made);
-      }),
-    );
-  schedules
-    .command('remove <thread> <schedule>')
-    .description('send it no more')
-    .action((thread: string, schedule: string) =>
-      run(async (context) => {
-        const client = await context.connect();
-        const params = { path: { id: thread, schedule } };
-        const accepted = await requested(client, thread, () =>
-          ask(client.api.DELETE('/v1/threads/{id}/schedules/{schedule}', { params })),
-        );
-        answer(context, `removed ${schedule} (${accepted.id})`, accepted);
-      }),
-    );
+    .action(run(addSchedule));
+  schedules.command('remove <thread> <schedule>').description('send it no more').action(run(removeSchedule));
+}
+
+async function listChildren(context: CliContext, thread: string): Promise<void> {
+  const { api } = await context.connect();
+  const path = { id: thread };
+  answerList(context, await whole((query) => ask(api.GET('/v1/threads/{id}/children', { params: { path, query } }))), {
+    heading: ['THREAD', 'STATUS', 'OPENED'],
+    row: ({ id, status, created_at: openedAt }) => [id, status, openedAt],
+    none: 'This thread has opened no others.',
+  });
+}
+
+async function showViews(context: CliContext, thread: string): Promise<void> {
+  const { api } = await context.connect();
+  const path = { id: thread };
+  const views = await whole((query) => ask(api.GET('/v1/threads/{id}/views', { params: { path, query } })));
+  for (const view of views)
+    answer(context, `${cleanLine(view.view_type)}  ${cleanLine(JSON.stringify(view.content))}`, view);
+  if (views.length === 0 && !context.json) context.terminal.err('This thread has no views.');
+}
+
+async function listSubscriptions(context: CliContext, thread: string): Promise<void> {
+  const { api } = await context.connect();
+  const path = { id: thread };
+  const found = await whole((query) => ask(api.GET('/v1/threads/{id}/subscriptions', { params: { path, query } })));
+  answerList(context, found, {
+    heading: ['CALL', 'OPERATION', 'EVENTS', 'LAST EVENT'],
+    row: ({ tool_call_id: call, operation, events, last_event_at: lastAt }) => [
+      ...[call, cleanLine(operation), String(events), lastAt ?? 'never'],
+    ],
+    none: 'This thread listens to nothing.',
+  });
+}
+
+async function cancelSubscription(context: CliContext, thread: string, call: string): Promise<void> {
+  const client = await context.connect();
+  const params = { path: { id: thread, call } };
+  const accepted = await requested(client, thread, () =>
+    ask(client.api.POST('/v1/threads/{id}/subscriptions/{call}/cancel', { params })),
+  );
+  answer(context, `cancel ${call} (${accepted.id})`, accepted);
+}
+
+async function listSchedules(context: CliContext, thread: string): Promise<void> {
+  const { api } = await context.connect();
+  const path = { id: thread };
+  const found = await whole((query) => ask(api.GET('/v1/threads/{id}/schedules', { params: { path, query } })));
+  answerList(context, found, {
+    heading: ['SCHEDULE', 'CRON', 'ZONE', 'NEXT', 'MESSAGE'],
+    row: ({ id, cron, time_zone: zone, next_at: nextAt, message }) => [
+      ...[id, cron, zone, nextAt ?? 'never', cleanLine(message, 60)],
+    ],
+    none: 'This thread has no schedules.',
+  });
+}
+
+async function addSchedule(
+  context: CliContext,
+  thread: string,
+  cron: string,
+  message: string,
+  { zone, missed }: ScheduleFlags,
+): Promise<void> {
+  const { api } = await context.connect();
+  const body = { cron, message, time_zone: zone, missed };
+  const made = await ask(api.POST('/v1/threads/{id}/schedules', { params: { path: { id: thread } }, body }));
+  answer(context, made.id, made);
+}
+
+async function removeSchedule(context: CliContext, thread: string, schedule: string): Promise<void> {
+  const client = await context.connect();
+  const params = { path: { id: thread, schedule } };
+  const accepted = await requested(client, thread, () =>
+    ask(client.api.DELETE('/v1/threads/{id}/schedules/{schedule}', { params })),
+  );
+  answer(context, `removed ${schedule} (${accepted.id})`, accepted);
 }

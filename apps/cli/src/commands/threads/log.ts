@@ -18,25 +18,24 @@ import { cleanJson } from '../../clean-text.ts';
 import { answer, type CliContext, progress } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
 import { linesOf } from '../../file-lines.ts';
-import { importFile } from '../../import-file.ts';
+import { isThereAlready, messageOf } from '../../thrown.ts';
+import { importFile } from './import-file.ts';
 import type { RunCommand } from '../../command.ts';
 
 export function addLogCommands(program: Command, run: RunCommand): void {
   program
     .command('export <thread> [file]')
     .description('a thread with all that it needs as NDJSON, into a new file or to stdout')
-    .action((thread: string, file: string | undefined) => run((context) => exportLog(context, thread, file)));
+    .action(run(exportLog));
   program
     .command('import <file>')
     .description('an exported thread as a closed thread of this runtime, to be read and forked; again changes nothing')
-    .action((file: string) => run((context) => importLog(context, file)));
+    .action(run(importLog));
   program
     .command('verify [thread-or-file]')
     .description("check a thread's hash chain, from the runtime or from an export; offline for a file")
     .option('--all', 'every thread that the runtime has')
-    .action((target: string | undefined, { all = false }: { readonly all?: boolean }) =>
-      run((context) => verify(context, target, all)),
-    );
+    .action(run(verify));
 }
 
 async function exportLog(context: CliContext, thread: string, file: string | undefined): Promise<void> {
@@ -71,15 +70,15 @@ async function writeLines(
 async function writeFile(file: string, first: ExportLine, rest: Lines): Promise<EndLine | null> {
   const handle = await open(file, 'wx').catch((error: unknown) => {
     throw existsSync(file)
-      ? new CliFailure(exitCodes.failed, `${file} is there already.`, 'An existing file is never overwritten.')
-      : new CliFailure(exitCodes.failed, `${file} cannot be written: ${wordsOf(error)}`);
+      ? isThereAlready(file)
+      : new CliFailure(exitCodes.failed, `${file} cannot be written: ${messageOf(error)}`);
   });
   try {
     const end = await writeLines(first, rest, (line) =>
       handle.appendFile(`${JSON.stringify(line)}\n`).catch((error: unknown) => {
         throw new CliFailure(
           exitCodes.failed,
-          `${file} could not be written: ${wordsOf(error)}`,
+          `${file} could not be written: ${messageOf(error)}`,
           'Nothing of it was left behind.',
         );
       }),
@@ -93,8 +92,6 @@ async function writeFile(file: string, first: ExportLine, rest: Lines): Promise<
     await handle.close();
   }
 }
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function importLog(context: CliContext, file: string): Promise<void> {
   const found = statSync(file, { throwIfNoEntry: false });
@@ -114,7 +111,11 @@ async function importLog(context: CliContext, file: string): Promise<void> {
   );
 }
 
-async function verify(context: CliContext, target: string | undefined, all: boolean): Promise<number> {
+async function verify(
+  context: CliContext,
+  target: string | undefined,
+  { all = false }: { readonly all?: boolean },
+): Promise<number> {
   if ((target !== undefined) === all)
     throw new CliFailure(
       exitCodes.usage,

@@ -4,8 +4,8 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { cleanLine, cleanText } from '../../clean-text.ts';
 import { answer, type CliContext, progress } from '../../context.ts';
-import { parseDuration } from '../../duration.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { durationOf } from '../../given-values.ts';
 import type { RunCommand } from '../../command.ts';
 
 const waitStandard = '5m';
@@ -13,30 +13,21 @@ const waitStandard = '5m';
 const restful = new Set(['approval', 'choice', 'oauth', 'timer']);
 
 export function addMessageCommands(program: Command, run: RunCommand): void {
-  program
-    .command('messages <thread>')
-    .description('the conversation as people read it')
-    .action((thread: string) => run((context) => showMessages(context, thread)));
+  program.command('messages <thread>').description('the conversation as people read it').action(run(showMessages));
   program
     .command('send <thread> <text>')
     .description('say something in a thread; "-" reads the text from stdin')
     .option('-w, --wait [duration]', `wait for the answer and print it (default ${waitStandard})`)
-    .action((thread: string, text: string, flags: { readonly wait?: string | true }) =>
-      run((context) => send(context, thread, text, flags.wait)),
-    );
+    .action(run(send));
 }
 
 async function showMessages(context: CliContext, thread: string): Promise<void> {
   const { api } = await context.connect();
-  const page = (
-    cursor: string | undefined,
-  ): Promise<{ readonly data: Message[]; readonly next_cursor: string | null }> =>
-    ask(
-      api.GET('/v1/threads/{id}/messages', {
-        params: { path: { id: thread }, query: { ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    );
-  for await (const message of everyItem(page)) answer(context, describeMessage(context, message), message);
+  const path = { id: thread };
+  for await (const message of everyItem((cursor) =>
+    ask(api.GET('/v1/threads/{id}/messages', { params: { path, query: { cursor } } })),
+  ))
+    answer(context, describeMessage(context, message), message);
 }
 
 function describeMessage(context: CliContext, message: Message): string {
@@ -55,7 +46,7 @@ async function send(
   context: CliContext,
   thread: string,
   given: string,
-  wait: string | true | undefined,
+  { wait }: { readonly wait?: string | true },
 ): Promise<number | void> {
   const text = given === '-' ? await readAll(context.terminal.stdin) : given;
   if (text.trim() === '') throw new CliFailure(exitCodes.usage, 'There is nothing to send.');
@@ -66,9 +57,8 @@ async function send(
     );
     return answer(context, accepted.id, accepted);
   }
-  const waitMs = parseDuration(wait === true ? waitStandard : wait);
-  if (waitMs === null)
-    throw new CliFailure(exitCodes.usage, `--wait takes a duration such as 30s or 5m, not "${String(wait)}".`);
+  const complaint = `--wait takes a duration such as 30s or 5m, not "${String(wait)}".`;
+  const waitMs = durationOf(wait === true ? waitStandard : wait, complaint);
   const outcome = await sendAndWait(client, thread, text, AbortSignal.timeout(waitMs));
   return showOutcome(context, thread, outcome);
 }

@@ -2,8 +2,9 @@
 import { ask, type Schemas } from '@dormouse/client';
 import { answer, type CliContext, progress } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { pairOf } from '../../given-values.ts';
 
-export interface BatchFlags {
+interface BatchFlags {
   readonly agent?: string;
   readonly status?: NonNullable<Schemas['ThreadBatchFilter']['status']>;
   readonly user?: string;
@@ -22,7 +23,7 @@ export async function batchThreads(context: CliContext, given: string, flags: Ba
   if (given !== 'interrupt' && given !== 'close')
     throw new CliFailure(exitCodes.usage, `"${given}" is no action.`, 'The actions are interrupt and close.');
   const filter = filterOf(flags);
-  if (Object.keys(filter).length === 0 && !flags.all)
+  if (Object.values(filter).every((value) => value === undefined) && !flags.all)
     throw new CliFailure(
       exitCodes.usage,
       'Which threads?',
@@ -32,11 +33,8 @@ export async function batchThreads(context: CliContext, given: string, flags: Ba
   let matched = 0;
   let cursor: string | null = null;
   do {
-    const outcome: Schemas['ThreadBatchOutcome'] = await ask(
-      api.POST('/v1/threads:batch', {
-        body: { action: given, filter, dry_run: !flags.yes, cursor },
-      }),
-    );
+    const body: Schemas['ThreadBatch'] = { action: given, filter, dry_run: !flags.yes, cursor };
+    const outcome: Schemas['ThreadBatchOutcome'] = await ask(api.POST('/v1/threads:batch', { body }));
     matched += outcome.matched;
     cursor = outcome.next_cursor;
     if (cursor !== null) progress(context, `${matched} threads so far`);
@@ -48,16 +46,9 @@ export async function batchThreads(context: CliContext, given: string, flags: Ba
 }
 
 function filterOf({ agent, status, user, label = [], updatedAfter }: BatchFlags): Schemas['ThreadBatchFilter'] {
-  const labels = label.map((each): readonly [string, string] => {
-    const at = each.indexOf('=');
-    if (at > 0) return [each.slice(0, at), each.slice(at + 1)];
-    throw new CliFailure(exitCodes.usage, `--label takes KEY=VALUE, not "${each}".`);
-  });
+  const labels = label.map((each) => pairOf(each, `--label takes KEY=VALUE, not "${each}".`));
   return {
-    ...(agent === undefined ? {} : { agent }),
-    ...(status === undefined ? {} : { status }),
-    ...(user === undefined ? {} : { user_id: user }),
-    ...(updatedAfter === undefined ? {} : { updated_after: updatedAfter }),
-    ...(labels.length === 0 ? {} : { metadata: Object.fromEntries(labels) }),
+    ...{ agent, status, user_id: user, updated_after: updatedAfter },
+    metadata: labels.length === 0 ? undefined : Object.fromEntries(labels),
   };
 }

@@ -1,14 +1,21 @@
 // `dormouse threads`: list, show, open, close, interrupt, retry, batch.
-import { ask, type Client, everyItem, type Schemas, type Thread } from '@dormouse/client';
+import { ask, type Client, everyItem, type Schemas, type Thread, whole } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
-import { answer, type CliContext, table } from '../../context.ts';
+import { answer, answerList, type CliContext } from '../../context.ts';
 import { CliFailure, exitCodes } from '../../exit-code.ts';
-import { requested } from '../../requested.ts';
+import { wholeNumber } from '../../given-values.ts';
+import { requested } from './requested.ts';
 import type { RunCommand } from '../../command.ts';
-import { type BatchFlags, batchThreads } from './thread-batch.ts';
+import { batchThreads } from './thread-batch.ts';
 
 const statuses = ['opening', 'parked', 'closed', 'thinking', 'waiting', 'idle'] as const;
+
+const verbs = [
+  ['interrupt', 'stop the turn'],
+  ['retry', 'ask the model again after a failure'],
+  ['close', 'end the thread for good'],
+] as const;
 
 interface ListFlags {
   readonly status?: (typeof statuses)[number];
@@ -24,50 +31,28 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
     .addOption(new Option('--status <status>', 'only these').choices(statuses))
     .option('--agent <name>', 'only of this agent')
     .option('--limit <n>', 'at most so many', '50')
-    .action((flags: ListFlags) => run((context) => list(context, flags)));
+    .action(run(list));
   threads
     .command('show <thread>')
     .description('one thread as it is now, or as of a position')
     .option('--at <position>', 'as of this position')
-    .action((thread: string, flags: { readonly at?: string }) => run((context) => show(context, thread, flags.at)));
+    .action(run(show));
   threads
     .command('open')
     .description('open a thread and print its id')
     .option('--agent <name>', 'the agent; needed where there are several')
     .option('--title <title>', 'a title')
-    .action((flags: { readonly agent?: string; readonly title?: string }) =>
-      run(async (context) => {
-        const client = await context.connect();
-        const thread = await openThread(client, flags.agent ?? (await onlyAgent(context, client)), flags.title);
-        answer(context, thread.id, thread);
-      }),
-    );
+    .action(run(open));
   threads
     .command('fork <thread> <position>')
     .description('a new thread with the history up to and including an event; prints its id')
     .option('--ask-again', 'ask the model at once instead of waiting for a message', false)
-    .action((thread: string, position: string, flags: { readonly askAgain: boolean }) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        const body = {
-          position: wholeNumber('<position>', position),
-          // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
-          then: flags.askAgain ? ('ask_again' as const) : ('wait' as const),
-        };
-        const forked = await ask(api.POST('/v1/threads/{id}/fork', { params: { path: { id: thread } }, body }));
-        answer(context, forked.id, forked);
-      }),
-    );
-  for (const verb of ['interrupt', 'retry', 'close'] as const) {
+    .action(run(fork));
+  for (const [verb, about] of verbs)
     threads
       .command(`${verb} <thread>`)
-      .description(
-        { interrupt: 'stop the turn', retry: 'ask the model again after a failure', close: 'end the thread for good' }[
-          verb
-        ],
-      )
-      .action((thread: string) => run((context) => request(context, thread, verb)));
-  }
+      .description(about)
+      .action(run((context, thread: string) => request(context, thread, verb)));
   threads
     .command('batch <action>')
     .description('interrupt or close all threads of a filter; without --yes they are counted alone')
@@ -78,7 +63,7 @@ export function addThreadCommands(program: Command, run: RunCommand): void {
     .option('--updated-after <time>', 'only those that changed after this time (RFC 3339)')
     .option('--all', 'every thread, where nothing else names them', false)
     .option('--yes', 'do it', false)
-    .action((action: string, flags: BatchFlags) => run((context) => batchThreads(context, action, flags)));
+    .action(run(batchThreads));
 }
 
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
@@ -93,22 +78,19 @@ async function list(context: CliContext, flags: ListFlags): Promise<void> {
   )) {
     if (found.push(thread) >= limit) break;
   }
-  if (context.json) return found.forEach((thread) => answer(context, '', thread));
-  if (found.length === 0) return context.terminal.err(`No threads yet. Open one with: ${context.hint('chat')}`);
-  const rows = found.map((thread) => [
-    thread.id,
-    thread.status,
-    `${cleanLine(thread.agent.name)} v${thread.agent.version}`,
-    thread.updated_at,
-    String(thread.position),
-    cleanLine(thread.title ?? '', 60),
-  ]);
-  context.terminal.out(table([['THREAD', 'STATUS', 'AGENT', 'UPDATED', 'EVENTS', 'TITLE'], ...rows]));
+  answerList(context, found, {
+    heading: ['THREAD', 'STATUS', 'AGENT', 'UPDATED', 'EVENTS', 'TITLE'],
+    row: ({ id, status, agent, updated_at: updatedAt, position, title }) => [
+      ...[id, status, `${cleanLine(agent.name)} v${agent.version}`, updatedAt],
+      ...[String(position), cleanLine(title ?? '', 60)],
+    ],
+    none: `No threads yet. Open one with: ${context.hint('chat')}`,
+  });
 }
 
-async function show(context: CliContext, id: string, at: string | undefined): Promise<void> {
+async function show(context: CliContext, id: string, { at }: { readonly at?: string }): Promise<void> {
   const { api } = await context.connect();
-  const query = at === undefined ? {} : { at: wholeNumber('--at', at) };
+  const query = { at: at === undefined ? undefined : wholeNumber('--at', at) };
   const thread = await ask(api.GET('/v1/threads/{id}', { params: { path: { id }, query } }));
   answer(context, describeThread(thread), thread);
 }
@@ -133,7 +115,32 @@ function describeThread(thread: Thread): string {
   return lines.join('\n');
 }
 
-async function request(context: CliContext, thread: string, verb: 'interrupt' | 'retry' | 'close'): Promise<void> {
+async function open(
+  context: CliContext,
+  { agent, title }: { readonly agent?: string; readonly title?: string },
+): Promise<void> {
+  const client = await context.connect();
+  const thread = await openThread(client, agent ?? (await onlyAgent(context, client)), title);
+  answer(context, thread.id, thread);
+}
+
+async function fork(
+  context: CliContext,
+  thread: string,
+  position: string,
+  { askAgain }: { readonly askAgain: boolean },
+): Promise<void> {
+  const { api } = await context.connect();
+  const body = {
+    position: wholeNumber('<position>', position),
+    // oxlint-disable-next-line unicorn/no-thenable -- the API’s own name
+    then: askAgain ? ('ask_again' as const) : ('wait' as const),
+  };
+  const forked = await ask(api.POST('/v1/threads/{id}/fork', { params: { path: { id: thread } }, body }));
+  answer(context, forked.id, forked);
+}
+
+async function request(context: CliContext, thread: string, verb: (typeof verbs)[number][0]): Promise<void> {
   const client = await context.connect();
   const { id } = await requested(client, thread, () =>
     ask(client.api.POST(`/v1/threads/{id}/${verb}`, { params: { path: { id: thread } } })),
@@ -142,38 +149,24 @@ async function request(context: CliContext, thread: string, verb: 'interrupt' | 
 }
 
 export async function openThread(client: Client, agent: string, title?: string): Promise<Thread> {
-  return ask(client.api.POST('/v1/threads', { body: { agent, ...(title === undefined ? {} : { title }) } }));
+  return ask(client.api.POST('/v1/threads', { body: { agent, title } }));
 }
 
-export async function agentNames(client: Client): Promise<readonly string[]> {
-  const names: string[] = [];
-  for await (const agent of everyItem((cursor) => ask(client.api.GET('/v1/agents', { params: { query: { cursor } } }))))
-    names.push(agent.name);
-  return names;
+/** The only agent; `choose` is asked when there are several. */
+export async function onlyAgent(
+  context: CliContext,
+  { api }: Client,
+  choose: (names: readonly string[]) => Promise<string> = severalAgents,
+): Promise<string> {
+  const agents = await whole((query) => ask(api.GET('/v1/agents', { params: { query } })));
+  const [first, ...others] = agents.map(({ name }) => name);
+  if (first !== undefined) return others.length === 0 ? first : choose([first, ...others]);
+  const next = `Make one with: ${context.hint('agents create NAME --model demo')}`;
+  throw new CliFailure(exitCodes.failed, 'There is no agent yet.', next);
 }
 
-/** The only agent, if there is exactly one. */
-export async function onlyAgent(context: CliContext, client: Client): Promise<string> {
-  const names = await agentNames(client);
-  const [name] = names;
-  if (name !== undefined && names.length === 1) return name;
-  throw name === undefined
-    ? noAgent(context)
-    : new CliFailure(
-        exitCodes.usage,
-        `There are several agents: ${names.join(', ')}.`,
-        'Choose one with --agent NAME.',
-      );
-}
-
-export const noAgent = ({ hint }: CliContext): CliFailure =>
-  new CliFailure(
-    exitCodes.failed,
-    'There is no agent yet.',
-    `Make one with: ${hint('agents create NAME --model demo')}`,
-  );
-
-export function wholeNumber(flag: string, text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new CliFailure(exitCodes.usage, `${flag} takes a whole number, not "${text}".`);
+/** @throws CliFailure, always. */
+export async function severalAgents(names: readonly string[]): Promise<never> {
+  const next = 'Choose one with --agent NAME.';
+  throw new CliFailure(exitCodes.usage, `There are several agents: ${names.join(', ')}.`, next);
 }

@@ -4,6 +4,7 @@
 //   F1. With --follow every step is printed when it begins and again when it ends. Turns are read again after events of
 //       theirs, and as long as something of theirs is open.
 //   F2. Block characters are for a terminal whose locale is UTF-8; everything else gets ASCII.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiProblem, ask, type Client, everyItem, type Schemas } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import type { RunCommand } from '../../command.ts';
@@ -29,7 +30,7 @@ export function addTraceCommand(program: Command, run: RunCommand): void {
     .addOption(new Option('--lc-all <locale>').env('LC_ALL').hideHelp())
     .addOption(new Option('--lc-ctype <locale>').env('LC_CTYPE').hideHelp())
     .addOption(new Option('--lang <locale>').env('LANG').hideHelp())
-    .action((thread: string, flags: TraceFlags) => run((context) => trace(context, thread, flags)));
+    .action(run(trace));
 }
 
 async function trace(context: CliContext, thread: string, flags: TraceFlags): Promise<void> {
@@ -60,13 +61,11 @@ async function positionOf({ api }: Client, thread: string): Promise<number> {
 
 function turnsOf({ api }: Client, thread: string, turn: string | undefined): AsyncGenerator<Turn, void, undefined> {
   const path = { id: thread };
-  return everyItem((after) =>
-    ask(
-      api.GET('/v1/threads/{id}/lineage', {
-        params: { path, query: turn === undefined ? (after === undefined ? {} : { after: Number(after) }) : { turn } },
-      }),
-    ),
-  );
+  return everyItem((cursor) => {
+    const after = cursor === undefined ? undefined : Number(cursor);
+    const query = turn === undefined ? { after } : { turn };
+    return ask(api.GET('/v1/threads/{id}/lineage', { params: { path, query } }));
+  });
 }
 
 interface Following {
@@ -95,7 +94,7 @@ async function follow(
 
   async function read(): Promise<void> {
     while (changed.size > 0) {
-      await new Promise((resolve) => setTimeout(resolve, gatherMs));
+      await sleep(gatherMs);
       const turns = new Set([...printed.open, ...changed]);
       changed.clear();
       for (const turn of turns) if (only === undefined || turn === only) await show(turn);

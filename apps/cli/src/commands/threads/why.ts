@@ -10,10 +10,7 @@ const reasonCharactersMax = 300;
 const childrenShownMax = 3;
 
 export function addWhyCommand(program: Command, run: RunCommand): void {
-  program
-    .command('why <thread>')
-    .description('what a thread waits for, in one sentence')
-    .action((thread: string) => run((context) => why(context, thread)));
+  program.command('why <thread>').description('what a thread waits for, in one sentence').action(run(why));
 }
 
 async function why(context: CliContext, id: string): Promise<void> {

@@ -1,7 +1,8 @@
 // Lets a thread load the tools of its servers anew, and tells what has changed.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, type Client, isEvent, type ThreadEvent } from '@dormouse/client';
-import { CliFailure, exitCodes } from './exit-code.ts';
-import { describeEvent } from './show-event.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { describeEvent } from '../../show-event.ts';
 
 const waitMsMax = 60_000;
 const lookEveryMs = 150;
@@ -14,9 +15,7 @@ export async function refreshTools({ api }: Client, thread: string): Promise<rea
   const until = Date.now() + waitMsMax;
   for (let after = position; ;) {
     const query = { after, limit: 200 };
-    const { data } = (await ask(api.GET('/v1/threads/{id}/events', { params: { ...params, query } }))) as {
-      readonly data: readonly ThreadEvent[];
-    };
+    const { data } = await ask(api.GET('/v1/threads/{id}/events', { params: { ...params, query } }));
     const refused = data.find((event) => isEvent(event, 'request_refused') && event.request_id === request);
     if (refused !== undefined) return [`refused: ${describeEvent(refused)}`];
     const at = data.findIndex((event) => isEvent(event, 'toolsets_loaded')); // what changed is in the same commit
@@ -32,7 +31,7 @@ export async function refreshTools({ api }: Client, thread: string): Promise<rea
         `${thread} has not loaded its tools yet.`,
         'It will when it comes to it.',
       );
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    await sleep(lookEveryMs);
   }
 }
 

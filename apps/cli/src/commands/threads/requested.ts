@@ -3,8 +3,9 @@
 // Invariants:
 //   Q1. A request that the thread refuses is a failure in the words of the refusal. One that is not decided in time is
 //       none: it is in the log, and is decided later.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, type Client, isEvent, type ThreadEvent } from '@dormouse/client';
-import { CliFailure, exitCodes } from './exit-code.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
 
 const decidedMsMax = 10_000;
 const pauseMsFirst = 20;
@@ -37,10 +38,10 @@ async function consequence(
   for (let pauseMs = pauseMsFirst; performance.now() < deadline; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
     const query = { after, limit: pageSize };
     const page = await ask(api.GET('/v1/threads/{id}/events', { params: { path: { id: thread }, query } }));
-    const found = page?.data.find((event) => concerns(event, request));
+    const found = page.data.find((event) => concerns(event, request));
     if (found !== undefined) return found;
-    after = Number(page?.next_cursor ?? after);
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    after = Number(page.next_cursor ?? after);
+    await sleep(pauseMs);
   }
   return null;
 }

@@ -14,8 +14,8 @@ import {
   parseExportLine,
   verifyExport,
 } from '@dormouse/client';
-import { CliFailure, exitCodes } from './exit-code.ts';
-import { linesOf } from './file-lines.ts';
+import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { linesOf } from '../../file-lines.ts';
 
 const partCharactersMax = 2_000_000;
 const partCommitsMax = 500;
