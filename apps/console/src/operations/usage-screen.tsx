@@ -6,12 +6,13 @@ import { usage, type UsageRow } from '../api/queries.ts';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { durationText } from '../elements/duration.ts';
 import { plainLine } from '../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Segments } from '../elements/segments.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
 import { UsageChart } from './usage-chart.tsx';
 
 const route = getRouteApi('/usage');
 const dayMs = 86_400_000;
-const spans = [7, 30, 90] as const;
+const spans: readonly number[] = [7, 30, 90];
 const number = new Intl.NumberFormat();
 
 export function UsageScreen(): ReactElement {
@@ -28,26 +29,17 @@ export function UsageScreen(): ReactElement {
         <CurlButton path={`/v1/usage?group_by=day&from=${from}&to=${to}`} />
       </header>
       <div className="filters">
-        <div className="segments" role="group" aria-label="Time">
-          {spans.map((span) => (
-            <button
-              key={span}
-              type="button"
-              aria-pressed={span === days}
-              onClick={() => void navigate({ to: '/usage', search: { days: span }, replace: true })}
-            >
-              {span} days
-            </button>
-          ))}
-        </div>
+        <Segments
+          label="Time"
+          values={spans}
+          chosen={days}
+          choose={(span) => void navigate({ to: '/usage', search: { days: span }, replace: true })}
+          text={(span) => `${span} days`}
+        />
       </div>
       <div className="screen-body">
         {byDay.data === undefined ? (
-          byDay.error === null ? (
-            <Loading what="usage" />
-          ) : (
-            <Failed error={byDay.error} again={() => void byDay.refetch()} />
-          )
+          <Pending what="usage" error={byDay.error} again={() => void byDay.refetch()} />
         ) : null}
         {byDay.data?.data.length === 0 ? (
           <Empty title="Nothing was used in this time">

@@ -4,10 +4,11 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { api, ask } from '../api/client.ts';
 import { schedules, threadAt, threadList } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { RequestButton } from '../elements/request-button.tsx';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
 import { WaitingFor } from '../elements/status-badge.tsx';
 import { CancelSubscription } from '../thread/side/cancel-subscription.tsx';
 import { When } from '../elements/when.tsx';
@@ -39,13 +40,7 @@ export function WaitingScreen(): ReactElement {
         <CurlButton path="/v1/threads?status=waiting" />
       </header>
       <div className="screen-body">
-        {data === undefined ? (
-          error === null ? (
-            <Loading what="threads" />
-          ) : (
-            <Failed error={error} again={() => void refetch()} />
-          )
-        ) : null}
+        {data === undefined ? <Pending what="threads" error={error} again={() => void refetch()} /> : null}
         {data !== undefined && isNothing ? (
           <Empty title="No thread waits for anything">
             <p>
@@ -112,9 +107,9 @@ export function WaitingScreen(): ReactElement {
           )}
         </Section>
         {open.length > shown || data?.hasMore === true ? (
-          <button type="button" className="button more" onClick={() => setShown(shown + threadsShown)}>
+          <Button className="more" onClick={() => setShown(shown + threadsShown)}>
             Look into more threads
-          </button>
+          </Button>
         ) : null}
       </div>
     </>

@@ -4,10 +4,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { api, ask } from '../api/client.ts';
 import { queries, toolServer, type ToolServerDetails } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
+import { Crumbs } from '../elements/crumbs.tsx';
 import { durationText } from '../elements/duration.ts';
+import { Fact } from '../elements/fact.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
-import { Failed, Loading } from '../elements/states.tsx';
+import { Failed, Loading, Pending } from '../elements/states.tsx';
 import { attempt } from '../shell/attempt.ts';
 import { useActions } from '../shell/actions.ts';
 import { toolsOf, type ShownTool } from './toolset.ts';
@@ -18,8 +21,7 @@ const route = getRouteApi('/tools/$serverName');
 export function ToolServerScreen(): ReactElement {
   const { serverName } = route.useParams();
   const { data, error, refetch } = useQuery(toolServer(serverName));
-  if (data === undefined)
-    return error === null ? <Loading what="the tool server" /> : <Failed error={error} again={() => void refetch()} />;
+  if (data === undefined) return <Pending what="the tool server" error={error} again={() => void refetch()} />;
   return <Server key={serverName} server={data} />;
 }
 
@@ -45,39 +47,24 @@ function Server({ server }: { readonly server: ToolServerDetails }): ReactElemen
     <>
       <header className="screen-head">
         <div className="row">
-          <Link to="/tools" className="crumb">
-            Tool servers
-          </Link>
-          <span aria-hidden="true">/</span>
-          <h1>
-            <bdi>{plainLine(name, 80)}</bdi>
-          </h1>
+          <Crumbs to="/tools" list="Tool servers" name={name} />
           {paused ? <span className="badge">paused</span> : null}
         </div>
         <div className="row">
           <CurlButton path={`/v1/tool-servers/${name}`} />
-          <button type="button" className="button" onClick={toggle}>
-            {paused ? 'Resume' : 'Pause'}
-          </button>
-          <button type="button" className="button main-button" disabled={probe.isFetching} onClick={again}>
+          <Button onClick={toggle}>{paused ? 'Resume' : 'Pause'}</Button>
+          <Button kind="main" disabled={probe.isFetching} onClick={again}>
             Probe
-          </button>
+          </Button>
         </div>
       </header>
       <div className="screen-body">
         <dl className="facts card">
-          <div>
-            <dt>Base URL</dt>
-            <dd>{plainText(url)}</dd>
-          </div>
-          <div>
-            <dt>Credential</dt>
-            <dd>{server.auth === null ? 'none' : plainLine(server.auth.type, 60)}</dd>
-          </div>
-          <div>
-            <dt>Pinned manifest</dt>
-            <dd>{server.pinned_sha256 === null ? 'no' : <code>{server.pinned_sha256}</code>}</dd>
-          </div>
+          <Fact name="Base URL">{plainText(url)}</Fact>
+          <Fact name="Credential">{server.auth === null ? 'none' : plainLine(server.auth.type, 60)}</Fact>
+          <Fact name="Pinned manifest">
+            {server.pinned_sha256 === null ? 'no' : <code>{server.pinned_sha256}</code>}
+          </Fact>
         </dl>
         <HealthCard health={health} />
         {probe.error === null ? null : <Failed error={probe.error} again={again} />}
