@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, createClient } from '@dormouse/client';
-import { CliFailure, exitCodes } from './exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from './exit-code.ts';
 import { profileOf, profilePath, readProfiles } from './profile-file.ts';
 import { hasCode } from './thrown.ts';
 
@@ -37,11 +37,7 @@ export async function connectionOf(flags: ConnectionFlags): Promise<{ readonly u
   const profile = await usedProfile(flags);
   const url = flags.url ?? profile?.url ?? urlStandard;
   if (!isUrl(url)) {
-    throw new CliFailure(
-      exitCodes.usage,
-      `"${url}" is no http or https URL.`,
-      'Pass --url http://127.0.0.1:7420 or set DORMOUSE_URL.',
-    );
+    throw wrongUsage(`"${url}" is no http or https URL.`, 'Pass --url http://127.0.0.1:7420 or set DORMOUSE_URL.');
   }
   const isOfProfile = profile !== null && sameUrl(url, profile.url) && flags.data === undefined; // (K1, K2)
   const given = flags.key ?? (isOfProfile ? profile.key : undefined);

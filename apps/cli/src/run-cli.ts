@@ -39,7 +39,7 @@ import type { AddCommands, RunCommand } from './command.ts';
 import { toolVersion } from './command-name.ts';
 import { connect, type ConnectionFlags, dataStandard, urlStandard } from './connection.ts';
 import type { CliContext } from './context.ts';
-import { CliFailure, exitCodes } from './exit-code.ts';
+import { exitCodes, wrongUsage } from './exit-code.ts';
 import { report } from './explain.ts';
 import { createHint, type Hint } from './hint.ts';
 import type { Terminal } from './terminal.ts';
@@ -111,7 +111,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     if (error.exitCode === 0) return exitCodes.done;
     if (!wantsJson(argv)) return exitCodes.usage; // the message is printed already
     const why = error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
-    return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'), hint);
+    return report(terminal, true, wrongUsage(why, 'See: dormouse --help'), hint);
   }
 }
 

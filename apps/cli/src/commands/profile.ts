@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
 import { answer, answerList, type CliContext } from '../context.ts';
 import { isUrl, urlStandard } from '../connection.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { wrongUsage } from '../exit-code.ts';
 import { type Profile, profileOf, profilePath, type Profiles, readProfiles, writeProfiles } from '../profile-file.ts';
 import type { RunCommand } from '../command.ts';
 
@@ -46,11 +46,11 @@ async function list(context: CliContext): Promise<void> {
 
 async function set(context: CliContext, name: string, { withKey }: { readonly withKey: boolean }): Promise<void> {
   if (!/^[\w.-]{1,64}$/.test(name))
-    throw new CliFailure(exitCodes.usage, `"${cleanLine(name, 80)}" is no name: letters, digits, ".", "_" and "-".`);
+    throw wrongUsage(`"${cleanLine(name, 80)}" is no name: letters, digits, ".", "_" and "-".`);
   const before = await readProfiles(pathOf(context));
   const known = Object.hasOwn(before.profiles, name) ? before.profiles[name] : undefined;
   const url = context.typed.url ?? known?.url ?? urlStandard;
-  if (!isUrl(url)) throw new CliFailure(exitCodes.usage, `"${cleanLine(url, 200)}" is no http or https URL.`);
+  if (!isUrl(url)) throw wrongUsage(`"${cleanLine(url, 200)}" is no http or https URL.`);
   const kept = known?.url === url ? known : undefined; // a key never moves to another address
   const key = withKey ? await typedKey(context, name) : (context.typed.key ?? kept?.key);
   const data = context.typed.data === undefined ? kept?.data : resolve(context.typed.data);
@@ -63,7 +63,7 @@ async function typedKey({ terminal }: CliContext, name: string): Promise<string>
   const typed = terminal.interactive
     ? await password({ message: `Key of ${name}` })
     : (await readAll(terminal.stdin)).trim();
-  if (isCancel(typed) || typed === '') throw new CliFailure(exitCodes.usage, 'There is no key.');
+  if (isCancel(typed) || typed === '') throw wrongUsage('There is no key.');
   return typed;
 }
 

@@ -5,7 +5,7 @@ import { ask, type Schemas, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import { answer, answerList, type CliContext } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { wrongUsage } from '../../exit-code.ts';
 import type { RunCommand } from '../../command.ts';
 import { messageOf } from '../../thrown.ts';
 
@@ -79,7 +79,7 @@ function agentOf(name: string, flags: AgentFlags): Schemas['NewAgent'] {
   const provider = slash < 0 ? model : model.slice(0, slash);
   if (provider === '') {
     const next = 'Say --model PROVIDER/NAME, such as --model openai/gpt-5.5; "dormouse models" lists them.';
-    throw new CliFailure(exitCodes.usage, 'an agent needs a model', next);
+    throw wrongUsage('an agent needs a model', next);
   }
   return {
     name,
@@ -100,11 +100,11 @@ async function agentOfFile({ terminal }: CliContext, file: string): Promise<Sche
   try {
     return JSON.parse(json) as Schemas['NewAgent'];
   } catch (error) {
-    throw new CliFailure(exitCodes.usage, `${file} is no JSON: ${messageOf(error)}`);
+    throw wrongUsage(`${file} is no JSON: ${messageOf(error)}`);
   }
 }
 
 const unreadable = (file: string) => (error: unknown) => {
   const next = 'An agent is a JSON file; "-" reads stdin.';
-  throw new CliFailure(exitCodes.usage, `${file} cannot be read: ${messageOf(error)}`, next);
+  throw wrongUsage(`${file} cannot be read: ${messageOf(error)}`, next);
 };

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { packageFolder, sdkPackage, toolVersion } from '../../command-name.ts';
 import { answer, type CliContext } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 
 const templateName = 'stocks';
 /** npm packs no files of these names. */
@@ -21,8 +21,7 @@ interface NewToolServerFlags {
 
 export async function newToolServer(context: CliContext, name: string, { sdk }: NewToolServerFlags): Promise<void> {
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name))
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       `"${name}" is no name for a package: it takes small letters, digits and "-".`,
       `For example: ${context.hint(`tools new ${templateName}`)}`,
     );

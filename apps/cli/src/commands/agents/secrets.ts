@@ -6,7 +6,7 @@ import { ask, type Schemas, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import { answer, answerList, type CliContext } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { wrongUsage } from '../../exit-code.ts';
 import type { RunCommand } from '../../command.ts';
 
 export function addSecretCommands(program: Command, run: RunCommand): void {
@@ -61,7 +61,7 @@ async function valueOf({ terminal, hint }: CliContext, name: string): Promise<st
   const value = terminal.interactive ? await prompted(name) : (await readAll(terminal.stdin)).replace(/\r?\n$/, '');
   if (value !== '') return value;
   const next = `Type it at the prompt, or: printf %s "$KEY" | ${hint(`secrets set ${name}`)}`;
-  throw new CliFailure(exitCodes.usage, 'the value is empty', next);
+  throw wrongUsage('the value is empty', next);
 }
 
 async function prompted(name: string): Promise<string> {

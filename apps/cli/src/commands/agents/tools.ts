@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import { answer, answerList, type CliContext, table } from '../../context.ts';
 import { showDuration } from '../../duration.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 import { quoted } from '../../hint.ts';
 import { refreshTools } from './refresh-tools.ts';
 import type { RunCommand } from '../../command.ts';
@@ -89,7 +89,7 @@ interface SetFlags extends CredentialFlags {
 /** Undefined when no flag names one. */
 function authOf({ bearer, hmac }: CredentialFlags) {
   if (bearer !== undefined && hmac !== undefined)
-    throw new CliFailure(exitCodes.usage, 'A tool server has one credential: --bearer or --hmac.');
+    throw wrongUsage('A tool server has one credential: --bearer or --hmac.');
   if (bearer !== undefined) return { type: 'bearer' as const, secret: bearer };
   return hmac === undefined ? undefined : { type: 'hmac' as const, secret: hmac };
 }
@@ -121,13 +121,11 @@ function taken(
 /** Sends only what was given: the rest of the registration stays. */
 async function set(context: CliContext, name: string, flags: SetFlags): Promise<void> {
   const given = authOf(flags);
-  if (given !== undefined && !flags.credential)
-    throw new CliFailure(exitCodes.usage, 'Either a credential, or --no-credential.');
+  if (given !== undefined && !flags.credential) throw wrongUsage('Either a credential, or --no-credential.');
   const auth = flags.credential ? given : null;
   const body = { base_url: flags.baseUrl, auth, pinned_sha256: pinOf(flags) };
   if (Object.values(body).every((value) => value === undefined))
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       'There is nothing to change.',
       'Say what: --base-url URL, --bearer SECRET, --hmac SECRET, --no-credential, --pin SHA256 or --no-pin.',
     );
@@ -148,11 +146,7 @@ function pinOf({ pin }: SetFlags): string | null | undefined {
   if (pin === undefined || pin === 'current') return pin;
   if (pin === false) return null;
   if (/^[0-9a-f]{64}$/.test(pin)) return pin;
-  throw new CliFailure(
-    exitCodes.usage,
-    `"${pin}" is no hash of a manifest.`,
-    'A SHA-256 in lower-case hex, or: current.',
-  );
+  throw wrongUsage(`"${pin}" is no hash of a manifest.`, 'A SHA-256 in lower-case hex, or: current.');
 }
 
 async function currentHash(client: Client, name: string): Promise<string> {
@@ -196,8 +190,7 @@ const forget = (client: Client, server: string): Promise<unknown> =>
 
 async function refresh(context: CliContext, thread: string | undefined): Promise<void> {
   if (thread?.startsWith('thr_') === false)
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       `"${thread}" is no thread: ids of threads begin with thr_.`,
       `All open threads load the tools of their servers with: ${context.hint('tools refresh')}`,
     );

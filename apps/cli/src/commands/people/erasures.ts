@@ -7,7 +7,7 @@ import { cleanLine } from '../../clean-text.ts';
 import { cli } from '../../command-name.ts';
 import type { RunCommand } from '../../command.ts';
 import { answer, answerList, type CliContext, progress } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 import { linesOf } from '../../file-lines.ts';
 import { hasCode, isThereAlready, messageOf } from '../../thrown.ts';
 
@@ -61,12 +61,11 @@ async function list(context: CliContext): Promise<void> {
 
 async function request(context: CliContext, { thread, user, yes }: RequestOptions): Promise<void> {
   if ((thread === undefined) === (user === undefined))
-    throw new CliFailure(exitCodes.usage, 'Say what is erased: either --thread ID or --user ID.');
+    throw wrongUsage('Say what is erased: either --thread ID or --user ID.');
   const { api } = await context.connect();
   const users = user === undefined ? null : await threadsOf(api, user);
   if (!yes)
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       `The contents of ${thread ?? user ?? ''}${users === null ? '' : `, in ${users},`} would be gone for good.`,
       'To do it, add --yes',
     );
@@ -110,8 +109,7 @@ async function certificateIn(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       `${file} cannot be read as a certificate: ${messageOf(error)}`,
       `Write one with: ${cli} erasures get ID > ${file}`,
     );
@@ -167,9 +165,5 @@ function erasureIn(line: string, file: string): Erasure {
   } catch {
     // As below: a line that is no erasure.
   }
-  throw new CliFailure(
-    exitCodes.usage,
-    `${file} is no list of erasures.`,
-    `Write one with: ${cli} erasures export FILE`,
-  );
+  throw wrongUsage(`${file} is no list of erasures.`, `Write one with: ${cli} erasures export FILE`);
 }

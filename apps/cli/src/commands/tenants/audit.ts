@@ -9,7 +9,7 @@ import { cleanLine } from '../../clean-text.ts';
 import { auditKeysIn } from '../../audit-key-file.ts';
 import type { RunCommand } from '../../command.ts';
 import { answer, answerList, type CliContext, progress } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 import { linesIn, linesOf } from '../../file-lines.ts';
 import { hasCode, isThereAlready } from '../../thrown.ts';
 
@@ -49,7 +49,7 @@ export function addAuditCommands(program: Command, run: RunCommand): void {
 async function list(context: CliContext, { limit, ...query }: ListOptions): Promise<void> {
   const { api } = await context.connect();
   const most = Number(limit);
-  if (!Number.isInteger(most) || most < 1) throw new CliFailure(exitCodes.usage, '--limit must be a whole number.');
+  if (!Number.isInteger(most) || most < 1) throw wrongUsage('--limit must be a whole number.');
   const found: Schemas['AuditRow'][] = [];
   for await (const row of everyItem((cursor) =>
     ask(api.GET('/v1/audit', { params: { query: { ...query, limit: Math.min(most, 200), cursor } } })),

@@ -10,7 +10,7 @@ import { ask, type Schemas } from '@dormouse/client';
 import type { Command } from 'commander';
 import type { RunCommand } from '../../command.ts';
 import { answer, type CliContext, progress } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 import { durationOf } from '../../given-values.ts';
 
 interface NewOptions {
@@ -50,11 +50,7 @@ async function newMaster(context: CliContext, { in: span, into }: NewOptions): P
 async function addToFile(path: string, key: string): Promise<void> {
   const before = await readFile(path, 'utf8').catch((error: unknown) => {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
-    throw new CliFailure(
-      exitCodes.usage,
-      `${path} cannot be read (${code}).`,
-      'Name the data directory of a standalone.',
-    );
+    throw wrongUsage(`${path} cannot be read (${code}).`, 'Name the data directory of a standalone.');
   });
   const beside = `${path}.new`;
   const file = await open(beside, 'w', 0o600);

@@ -6,7 +6,7 @@ import { cleanLine } from '../../clean-text.ts';
 import type { RunCommand } from '../../command.ts';
 import { connect } from '../../connection.ts';
 import { answer, answerList, type CliContext, progress, table } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 
 type Patch = Schemas['TenantPatch'];
 
@@ -118,8 +118,7 @@ async function change({ context, api }: Tenants, id: string, body: Patch): Promi
 
 async function remove({ context, api }: Tenants, id: string, { yes }: { readonly yes: boolean }): Promise<void> {
   if (!yes)
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       `${id} and everything that it has would be erased, and its id is never given again`,
       `To do it: ${context.hint(`tenants delete ${id} --yes`)}`,
     );
@@ -141,13 +140,13 @@ function patchOf({ name, quota, weight, origin, retentionDays, outboundAllow: en
 
 function daysOf(text: string): number | null {
   if (text !== 'none' && !/^[1-9]\d{0,4}$/.test(text))
-    throw new CliFailure(exitCodes.usage, `${text} is no number of days`, 'A whole number above 0, or none');
+    throw wrongUsage(`${text} is no number of days`, 'A whole number above 0, or none');
   return text === 'none' ? null : Number(text);
 }
 
 function quotaOf(text: string): readonly [string, number | null] {
   const [name = '', value = '', ...more] = text.split('=');
   if (name === '' || more.length > 0 || (value !== 'default' && !/^\d+(\.\d+)?$/.test(value)))
-    throw new CliFailure(exitCodes.usage, `${text} is no quota`, 'Such as requests_per_s=50, or threads_max=default');
+    throw wrongUsage(`${text} is no quota`, 'Such as requests_per_s=50, or threads_max=default');
   return [name, value === 'default' ? null : Number(value)];
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import { answer, type CliContext } from '../../context.ts';
 import type { RunCommand } from '../../command.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { wrongUsage } from '../../exit-code.ts';
 
 const decisions = ['allow', 'deny', 'allow_for_thread'] as const;
 
@@ -49,7 +49,7 @@ export function answerOf(
   if (/^\d{1,3}$/.test(given)) return { selected: Number(given) };
   const decision = decisions.find((one) => one === given);
   if (decision === undefined)
-    throw new CliFailure(exitCodes.usage, `an answer is ${decisions.join(', ')}, dismiss, or the index of a choice`);
+    throw wrongUsage(`an answer is ${decisions.join(', ')}, dismiss, or the index of a choice`);
   return { decision };
 }
 

@@ -16,7 +16,7 @@ import {
 import type { Command } from 'commander';
 import { cleanJson } from '../../clean-text.ts';
 import { answer, type CliContext, progress } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 import { linesOf } from '../../file-lines.ts';
 import { isThereAlready, messageOf } from '../../thrown.ts';
 import { importFile } from './import-file.ts';
@@ -117,11 +117,7 @@ async function verify(
   { all = false }: { readonly all?: boolean },
 ): Promise<number> {
   if ((target !== undefined) === all)
-    throw new CliFailure(
-      exitCodes.usage,
-      'Name one thread or file, or pass --all.',
-      `See: ${context.hint('verify --help')}`,
-    );
+    throw wrongUsage('Name one thread or file, or pass --all.', `See: ${context.hint('verify --help')}`);
   if (target === undefined) return verifyAll(context);
   if (existsSync(target)) return verifyFile(context, target);
   if (!target.startsWith('thr_'))

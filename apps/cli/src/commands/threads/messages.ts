@@ -4,7 +4,7 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { cleanLine, cleanText } from '../../clean-text.ts';
 import { answer, type CliContext, progress } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { exitCodes, wrongUsage } from '../../exit-code.ts';
 import { durationOf } from '../../given-values.ts';
 import type { RunCommand } from '../../command.ts';
 
@@ -49,7 +49,7 @@ async function send(
   { wait }: { readonly wait?: string | true },
 ): Promise<number | void> {
   const text = given === '-' ? await readAll(context.terminal.stdin) : given;
-  if (text.trim() === '') throw new CliFailure(exitCodes.usage, 'There is nothing to send.');
+  if (text.trim() === '') throw wrongUsage('There is nothing to send.');
   const client = await context.connect();
   if (wait === undefined) {
     const accepted = await ask(

@@ -1,7 +1,7 @@
 // `dormouse threads batch`: interrupt or close all threads of a filter. Without --yes it counts them.
 import { ask, type Schemas } from '@dormouse/client';
 import { answer, type CliContext, progress } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { wrongUsage } from '../../exit-code.ts';
 import { pairOf } from '../../given-values.ts';
 
 interface BatchFlags {
@@ -21,11 +21,10 @@ const words: Readonly<Record<Action, string>> = { interrupt: 'interrupted', clos
 /** Sends as many requests as it takes. Each has a key of its own: one that the client repeats asks no thread twice. */
 export async function batchThreads(context: CliContext, given: string, flags: BatchFlags): Promise<void> {
   if (given !== 'interrupt' && given !== 'close')
-    throw new CliFailure(exitCodes.usage, `"${given}" is no action.`, 'The actions are interrupt and close.');
+    throw wrongUsage(`"${given}" is no action.`, 'The actions are interrupt and close.');
   const filter = filterOf(flags);
   if (Object.values(filter).every((value) => value === undefined) && !flags.all)
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       'Which threads?',
       'Name them by --agent, --status, --user, --label or --updated-after; --all is for every thread.',
     );

@@ -3,7 +3,7 @@ import { ask, type Client, everyItem, type Schemas, type Thread, whole } from '@
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import { answer, answerList, type CliContext } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 import { wholeNumber } from '../../given-values.ts';
 import { requested } from './requested.ts';
 import type { RunCommand } from '../../command.ts';
@@ -168,5 +168,5 @@ export async function onlyAgent(
 /** @throws CliFailure, always. */
 export async function severalAgents(names: readonly string[]): Promise<never> {
   const next = 'Choose one with --agent NAME.';
-  throw new CliFailure(exitCodes.usage, `There are several agents: ${names.join(', ')}.`, next);
+  throw wrongUsage(`There are several agents: ${names.join(', ')}.`, next);
 }
