@@ -4,11 +4,11 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import { agents } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
-import { CurlButton } from '../elements/copy-button.tsx';
 import { Icon } from '../elements/icon.tsx';
 import { Window } from '../elements/modal.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { Empty, Pending } from '../elements/states.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { AgentEditor } from './agent-editor.tsx';
 import { emptyAgent } from './agent-text.ts';
 
@@ -23,13 +23,9 @@ export function AgentsScreen(): ReactElement {
   );
   return (
     <>
-      <header className="screen-head">
-        <h1>Agents</h1>
-        <div className="row">
-          <CurlButton path="/v1/agents" />
-          {add}
-        </div>
-      </header>
+      <ScreenHead title="Agents" path="/v1/agents">
+        {add}
+      </ScreenHead>
       <div className="screen-body">
         {data === undefined ? <Pending what="agents" error={error} again={() => void refetch()} /> : null}
         {data?.length === 0 ? (

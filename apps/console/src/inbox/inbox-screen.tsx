@@ -8,13 +8,13 @@ import { useState, type KeyboardEvent, type ReactElement } from 'react';
 import { problemText, send, type Question } from '../api/client.ts';
 import { inbox, queries } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
-import { CurlButton } from '../elements/copy-button.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { Segments } from '../elements/segments.tsx';
 import { Empty, Pending } from '../elements/states.tsx';
 import { Lasting } from '../elements/when.tsx';
 import { useActions } from '../shell/actions.ts';
 import { say } from '../shell/notices.ts';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { answerQuestion, QuestionCard } from './question-card.tsx';
 
 const route = getRouteApi('/inbox');
@@ -40,10 +40,7 @@ export function InboxScreen(): ReactElement {
   ]);
   return (
     <>
-      <header className="screen-head">
-        <h1>Inbox</h1>
-        <CurlButton path="/v1/choices?status=open" />
-      </header>
+      <ScreenHead title="Inbox" path="/v1/choices?status=open" />
       <search className="filters">
         <Segments
           label="Kind"

@@ -9,6 +9,7 @@ import { plainLine, plainText } from '../elements/plain-text.ts';
 import { RequestButton } from '../elements/request-button.tsx';
 import { Empty, Pending } from '../elements/states.tsx';
 import { When } from '../elements/when.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 
 const route = getRouteApi('/parked');
 
@@ -17,10 +18,7 @@ export function ParkedScreen(): ReactElement {
   const { data, error, refetch } = useQuery(parkedThreads);
   return (
     <>
-      <header className="screen-head">
-        <h1>Parked</h1>
-        <CurlButton path="/v1/parked" />
-      </header>
+      <ScreenHead title="Parked" path="/v1/parked" />
       <div className="screen-body">
         {data === undefined ? <Pending what="parked threads" error={error} again={() => void refetch()} /> : null}
         {data?.length === 0 ? (

@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import { usage, type UsageRow } from '../api/queries.ts';
-import { CurlButton } from '../elements/copy-button.tsx';
 import { durationText } from '../elements/duration.ts';
+import { Measure } from '../elements/measure.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { Segments } from '../elements/segments.tsx';
 import { Empty, Pending } from '../elements/states.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { UsageChart } from './usage-chart.tsx';
 
 const route = getRouteApi('/usage');
@@ -24,10 +25,7 @@ export function UsageScreen(): ReactElement {
   const byAgent = useQuery(usage('agent', from, to));
   return (
     <>
-      <header className="screen-head">
-        <h1>Usage</h1>
-        <CurlButton path={`/v1/usage?group_by=day&from=${from}&to=${to}`} />
-      </header>
+      <ScreenHead title="Usage" path={`/v1/usage?group_by=day&from=${from}&to=${to}`} />
       <div className="filters">
         <Segments
           label="Time"
@@ -80,10 +78,7 @@ function Totals({ total }: { readonly total: Omit<UsageRow, 'key'> }): ReactElem
   return (
     <section className="card numbers" aria-label="Total">
       {numbers.map(([name, value]) => (
-        <p key={name}>
-          <span className="quiet">{name}</span>
-          <strong>{value}</strong>
-        </p>
+        <Measure key={name} name={name} value={value} />
       ))}
     </section>
   );

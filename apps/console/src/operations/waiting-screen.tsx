@@ -5,11 +5,11 @@ import { useState, type ReactElement, type ReactNode } from 'react';
 import { api, ask } from '../api/client.ts';
 import { schedules, threadAt, threadList } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
-import { CurlButton } from '../elements/copy-button.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { RequestButton } from '../elements/request-button.tsx';
 import { Empty, Pending } from '../elements/states.tsx';
 import { WaitingFor } from '../elements/status-badge.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { CancelSubscription } from '../thread/side/cancel-subscription.tsx';
 import { When } from '../elements/when.tsx';
 
@@ -35,10 +35,7 @@ export function WaitingScreen(): ReactElement {
   const isNothing = waits.length + subscriptions.length + crons.length === 0;
   return (
     <>
-      <header className="screen-head">
-        <h1>Waiting</h1>
-        <CurlButton path="/v1/threads?status=waiting" />
-      </header>
+      <ScreenHead title="Waiting" path="/v1/threads?status=waiting" />
       <div className="screen-body">
         {data === undefined ? <Pending what="threads" error={error} again={() => void refetch()} /> : null}
         {data !== undefined && isNothing ? (

@@ -1,12 +1,13 @@
 // Dark, light, or what the system says. The choice is an attribute of the page and stays in this browser.
 import { useSyncExternalStore } from 'react';
+import { createListeners } from '../api/listeners.ts';
 
 export const themes = ['system', 'light', 'dark'] as const;
 
 export type Theme = (typeof themes)[number];
 
 const storedAs = 'dormouse-theme';
-const listeners = new Set<() => void>();
+const listeners = createListeners();
 
 export function currentTheme(): Theme {
   const stored = localStorage.getItem(storedAs);
@@ -16,15 +17,11 @@ export function currentTheme(): Theme {
 export function setTheme(theme: Theme): void {
   localStorage.setItem(storedAs, theme);
   applyTheme();
-  for (const listener of listeners) listener();
+  listeners.call();
 }
 
 export function applyTheme(): void {
   document.documentElement.dataset['theme'] = currentTheme();
 }
 
-export const useTheme = (): Theme =>
-  useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, currentTheme);
+export const useTheme = (): Theme => useSyncExternalStore(listeners.subscribe, currentTheme);

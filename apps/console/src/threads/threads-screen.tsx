@@ -5,13 +5,13 @@ import { lazy, Suspense, useState, type KeyboardEvent, type ReactElement } from 
 import type { ThreadRow } from '../api/client.ts';
 import { threadList, threadQuery, type ThreadFilter } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
-import { CurlButton } from '../elements/copy-button.tsx';
 import { Icon } from '../elements/icon.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { Empty, Pending } from '../elements/states.tsx';
 import { FirstWait, StatusBadge } from '../elements/status-badge.tsx';
 import { When } from '../elements/when.tsx';
 import { useActions } from '../shell/actions.ts';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { ThreadFilters } from './thread-filters.tsx';
 
 const NewThread = lazy(() => import('./new-thread.tsx').then((module) => ({ default: module.NewThread })));
@@ -27,15 +27,11 @@ export function ThreadsScreen(): ReactElement {
   useActions('threads', [{ id: 'new', label: 'New thread', run: () => openNew(true) }]);
   return (
     <>
-      <header className="screen-head">
-        <h1>Threads</h1>
-        <div className="row">
-          <CurlButton path={`/v1/threads?${threadQuery(filter)}`} />
-          <Button kind="main" onClick={() => openNew(true)}>
-            <Icon name="plus" /> New thread
-          </Button>
-        </div>
-      </header>
+      <ScreenHead title="Threads" path={`/v1/threads?${threadQuery(filter)}`}>
+        <Button kind="main" onClick={() => openNew(true)}>
+          <Icon name="plus" /> New thread
+        </Button>
+      </ScreenHead>
       <ThreadFilters filter={filter} />
       {data === undefined ? (
         <Pending what="threads" error={error} again={() => void refetch()} />

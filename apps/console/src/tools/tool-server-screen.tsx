@@ -9,6 +9,7 @@ import { CurlButton } from '../elements/copy-button.tsx';
 import { Crumbs } from '../elements/crumbs.tsx';
 import { durationText } from '../elements/duration.ts';
 import { Fact } from '../elements/fact.tsx';
+import { Measure } from '../elements/measure.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { Failed, Loading, Pending } from '../elements/states.tsx';
 import { attempt } from '../shell/attempt.ts';
@@ -99,30 +100,18 @@ function HealthCard({ health }: { readonly health: ToolServerDetails['health'] }
   const ms = (value: number | null): string => (value === null ? '–' : durationText(value));
   return (
     <section className="card numbers" aria-label="Health">
-      <p>
-        <span className="quiet">Health</span>
-        <strong>
+      <Measure
+        name="Health"
+        value={
           <span className="badge" data-status={state}>
             {state}
           </span>
-        </strong>
-        <span className="quiet">breaker {breaker.replaceAll('_', ' ')}</span>
-      </p>
-      <p>
-        <span className="quiet">Acknowledged in</span>
-        <strong>{ms(ack.p50)}</strong>
-        <span className="quiet">p99 {ms(ack.p99)}</span>
-      </p>
-      <p>
-        <span className="quiet">Called back after</span>
-        <strong>{ms(callback.p50)}</strong>
-        <span className="quiet">p99 {ms(callback.p99)}</span>
-      </p>
-      <p>
-        <span className="quiet">Errors in the last hour</span>
-        <strong>{errors['1h']}</strong>
-        <span className="quiet">{errors['24h']} in a day</span>
-      </p>
+        }
+        note={`breaker ${breaker.replaceAll('_', ' ')}`}
+      />
+      <Measure name="Acknowledged in" value={ms(ack.p50)} note={`p99 ${ms(ack.p99)}`} />
+      <Measure name="Called back after" value={ms(callback.p50)} note={`p99 ${ms(callback.p99)}`} />
+      <Measure name="Errors in the last hour" value={errors['1h']} note={`${errors['24h']} in a day`} />
       {oldest === null ? null : (
         <p>
           <span className="quiet">Oldest open call</span>

@@ -11,6 +11,7 @@ import { Window } from '../elements/modal.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { Empty, Pending } from '../elements/states.tsx';
 import { TextField } from '../elements/text-field.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 
 export function ToolServersScreen(): ReactElement {
   const { data, error, refetch } = useQuery(toolServers);
@@ -22,13 +23,9 @@ export function ToolServersScreen(): ReactElement {
   );
   return (
     <>
-      <header className="screen-head">
-        <h1>Tool servers</h1>
-        <div className="row">
-          <CurlButton path="/v1/tool-servers" />
-          {add}
-        </div>
-      </header>
+      <ScreenHead title="Tool servers" path="/v1/tool-servers">
+        {add}
+      </ScreenHead>
       <div className="screen-body">
         {data === undefined ? <Pending what="tool servers" error={error} again={() => void refetch()} /> : null}
         {data?.length === 0 ? (
