@@ -6,7 +6,7 @@ import { queries } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { useKept } from '../elements/kept-text.ts';
-import { parsedJson } from '../elements/parsed-json.ts';
+import { parsedJson } from '../api/parsed-json.ts';
 import { plainText } from '../elements/plain-text.ts';
 import { say } from '../shell/notices.ts';
 import { textOfBody } from './agent-text.ts';

@@ -7,7 +7,7 @@ import { api, ask } from '../api/client.ts';
 import { agents, agentVersion } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
-import { Crumbs } from '../elements/crumbs.tsx';
+import { Crumbs } from '../shell/crumbs.tsx';
 import { Diff } from '../elements/diff.tsx';
 import { diffLines } from '../elements/diff-lines.ts';
 import { JsonView } from '../elements/json-view.tsx';

@@ -6,7 +6,7 @@ import { queries } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { JsonView } from '../elements/json-view.tsx';
-import { type ParsedJson, parsedJson } from '../elements/parsed-json.ts';
+import { type ParsedJson, parsedJson } from '../api/parsed-json.ts';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { When } from '../elements/when.tsx';
 import { say } from '../shell/notices.ts';

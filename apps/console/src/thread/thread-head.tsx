@@ -6,7 +6,7 @@ import { queries } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
 import { ActionsMenu, type MenuAction } from '../elements/actions-menu.tsx';
 import { copyText, CurlButton } from '../elements/copy-button.tsx';
-import { Crumbs } from '../elements/crumbs.tsx';
+import { Crumbs } from '../shell/crumbs.tsx';
 import { Window } from '../elements/modal.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { FirstWait, StatusBadge } from '../elements/status-badge.tsx';

@@ -3,7 +3,7 @@
 // Invariants:
 //   F1. Whatever a schema says, there is a field: an unknown kind is JSON.
 //   F2. An empty optional field is absent from the arguments, not an empty text.
-import { parsedJson } from '../elements/parsed-json.ts';
+import { parsedJson } from '../api/parsed-json.ts';
 
 export interface SchemaField {
   readonly name: string;

@@ -6,7 +6,7 @@ import { api, ask } from '../api/client.ts';
 import { queries, toolServer, type ToolServerDetails } from '../api/queries.ts';
 import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
-import { Crumbs } from '../elements/crumbs.tsx';
+import { Crumbs } from '../shell/crumbs.tsx';
 import { durationText } from '../elements/duration.ts';
 import { Fact } from '../elements/fact.tsx';
 import { Measure } from '../elements/measure.tsx';

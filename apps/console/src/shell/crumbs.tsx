@@ -1,7 +1,7 @@
 // Where one stands: the list that a thing is in, and its name.
 import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
-import { plainLine } from './plain-text.ts';
+import { plainLine } from '../elements/plain-text.ts';
 
 export function Crumbs(props: {
   readonly to: '/agents' | '/threads' | '/tools';
