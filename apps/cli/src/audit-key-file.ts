@@ -2,7 +2,7 @@
 import type { AuditKey } from '@dormouse/client';
 import { readFile } from 'node:fs/promises';
 import { cli } from './command-name.ts';
-import { CliFailure, exitCodes } from './exit-code.ts';
+import { wrongUsage } from './exit-code.ts';
 
 export async function auditKeysIn(file: string): Promise<readonly AuditKey[]> {
   try {
@@ -11,9 +11,5 @@ export async function auditKeysIn(file: string): Promise<readonly AuditKey[]> {
   } catch {
     // As below: a file that cannot be read, or that is no key set.
   }
-  throw new CliFailure(
-    exitCodes.usage,
-    `${file} is no JSON Web Key Set.`,
-    `Write one with: ${cli} audit keys > ${file}`,
-  );
+  throw wrongUsage(`${file} is no JSON Web Key Set.`, `Write one with: ${cli} audit keys > ${file}`);
 }

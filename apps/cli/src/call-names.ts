@@ -27,11 +27,7 @@ export function createCallNames({ api }: Client, thread: string): CallNames {
   async function lookUp(toolCallId: string): Promise<void> {
     const path = { id: thread };
     for await (const call of everyItem((cursor) =>
-      ask(
-        api.GET('/v1/threads/{id}/tool-calls', {
-          params: { path, query: { limit: 200, ...(cursor === undefined ? {} : { cursor }) } },
-        }),
-      ),
+      ask(api.GET('/v1/threads/{id}/tool-calls', { params: { path, query: { limit: 200, cursor } } })),
     ))
       operations.set(call.tool_call_id, call.operation);
     if (!operations.has(toolCallId)) missing.add(toolCallId); // (N1)

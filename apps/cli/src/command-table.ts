@@ -29,7 +29,7 @@ export interface CommandTable {
 }
 
 export function commandTable(): CommandTable {
-  const program = createProgram(async () => {});
+  const program = createProgram(() => async () => {});
   return {
     everywhere: optionsOf(program),
     commands: program.commands.flatMap((command) => describedBelow(command, command.helpGroup().replace(/:$/, ''), '')),

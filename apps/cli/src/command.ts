@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 import type { CliContext } from './context.ts';
 
-/** Runs a command's body with its context; its return value is the exit code, undefined means success. */
-export type RunCommand = (body: (context: CliContext) => Promise<number | void>) => Promise<void>;
+/** The action of a command: its body gets the context, then the arguments and options. It may return an exit code. */
+export type RunCommand = <Given extends readonly unknown[]>(
+  body: (context: CliContext, ...given: Given) => Promise<number | void>,
+) => (...given: Given) => Promise<void>;
 
 export type AddCommands = (program: Command, run: RunCommand) => void;

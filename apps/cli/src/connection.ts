@@ -7,8 +7,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, createClient } from '@dormouse/client';
-import { CliFailure, exitCodes } from './exit-code.ts';
+import { CliFailure, exitCodes, wrongUsage } from './exit-code.ts';
 import { profileOf, profilePath, readProfiles } from './profile-file.ts';
+import { hasCode } from './thrown.ts';
 
 /** What flags and the environment say; undefined where both are silent. */
 export interface ConnectionFlags {
@@ -36,11 +37,7 @@ export async function connectionOf(flags: ConnectionFlags): Promise<{ readonly u
   const profile = await usedProfile(flags);
   const url = flags.url ?? profile?.url ?? urlStandard;
   if (!isUrl(url)) {
-    throw new CliFailure(
-      exitCodes.usage,
-      `"${url}" is no http or https URL.`,
-      'Pass --url http://127.0.0.1:7420 or set DORMOUSE_URL.',
-    );
+    throw wrongUsage(`"${url}" is no http or https URL.`, 'Pass --url http://127.0.0.1:7420 or set DORMOUSE_URL.');
   }
   const isOfProfile = profile !== null && sameUrl(url, profile.url) && flags.data === undefined; // (K1, K2)
   const given = flags.key ?? (isOfProfile ? profile.key : undefined);
@@ -73,8 +70,7 @@ async function keyFromFile(directory: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (error) {
-    const why =
-      error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file' : String(error);
+    const why = hasCode(error, 'ENOENT') ? 'there is no such file' : String(error);
     throw new CliFailure(
       exitCodes.key,
       `No key: none was given, and ${path} cannot be read (${why}).`,

@@ -37,6 +37,24 @@ export function sayOnce(say: (words: string) => void): (words: string) => void {
   };
 }
 
+interface Columns<Item> {
+  readonly heading: readonly string[];
+  readonly row: (item: Item) => readonly string[];
+  /** What is said of a list without items; without it the heading stands alone. */
+  readonly none?: string;
+}
+
+/** Answers with a table for people, or with one line of JSON for each item. */
+export function answerList<Item>(
+  context: CliContext,
+  items: readonly Item[],
+  { heading, row, none }: Columns<Item>,
+): void {
+  if (context.json) return items.forEach((item) => answer(context, '', item));
+  if (items.length === 0 && none !== undefined) return context.terminal.err(none);
+  context.terminal.out(table([heading, ...items.map(row)]));
+}
+
 /** Rows as aligned columns; the last one may be of any length. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));

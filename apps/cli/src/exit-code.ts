@@ -33,3 +33,6 @@ export class CliFailure extends Error {
     this.code = code;
   }
 }
+
+export const wrongUsage = (message: string, next?: string): CliFailure =>
+  new CliFailure(exitCodes.usage, message, next);

@@ -4,6 +4,7 @@ import { cleanJson, cleanText } from './clean-text.ts';
 import { CliFailure, type ExitCode, exitCodes } from './exit-code.ts';
 import type { Hint } from './hint.ts';
 import type { Terminal } from './terminal.ts';
+import { messageOf } from './thrown.ts';
 
 interface Explanation {
   readonly exitCode: ExitCode;
@@ -14,13 +15,10 @@ interface Explanation {
 
 /** `list`: the command that lists what the failed one is about; null where there is none. */
 export function explain(error: unknown, hint: Hint, list: string | null = null): Explanation {
-  if (error instanceof CliFailure)
-    return {
-      exitCode: error.exitCode,
-      code: error.code ?? codeOf(error.exitCode),
-      message: error.message,
-      next: error.next,
-    };
+  if (error instanceof CliFailure) {
+    const { exitCode, code, message, next } = error;
+    return { exitCode, code: code ?? codeOf(exitCode), message, next };
+  }
   if (error instanceof ConnectionProblem) {
     return {
       exitCode: exitCodes.unreachable,
@@ -33,7 +31,7 @@ export function explain(error: unknown, hint: Hint, list: string | null = null):
   return {
     exitCode: exitCodes.failed,
     code: 'UNEXPECTED',
-    message: error instanceof Error ? error.message : String(error),
+    message: messageOf(error),
     next: null,
   };
 }
@@ -46,44 +44,36 @@ function codeOf(exitCode: ExitCode): string {
 
 function explainProblem(error: ApiProblem, hint: Hint, list: string | null): Explanation {
   const fields = (error.problem.errors ?? []).map((each) => `\n  ${each.pointer || '/'} ${each.detail}`).join('');
-  const explained = { code: error.code, message: `${error.message}${fields}` };
-  switch (error.status) {
+  return { code: error.code, message: `${error.message}${fields}`, ...outcomeOf(error, hint, list) };
+}
+
+function outcomeOf(
+  { status, code, problem }: ApiProblem,
+  hint: Hint,
+  list: string | null,
+): Pick<Explanation, 'exitCode' | 'next'> {
+  const { key, failed, unreachable } = exitCodes;
+  switch (status) {
     case 401:
       return {
-        ...explained,
-        exitCode: exitCodes.key,
+        exitCode: key,
         next: 'The key was not accepted. Pass --key KEY, set DORMOUSE_KEY, or name the data directory with --data DIR.',
       };
     case 403:
-      return {
-        ...explained,
-        exitCode: exitCodes.key,
-        next:
-          error.code === 'TENANT_SUSPENDED'
-            ? `With the platform key: ${hint('tenants resume TENANT')}`
-            : 'This key may not do that; use one with more scopes.',
-      };
+      return code === 'TENANT_SUSPENDED'
+        ? { exitCode: key, next: `With the platform key: ${hint('tenants resume TENANT')}` }
+        : { exitCode: key, next: 'This key may not do that; use one with more scopes.' };
     case 404:
-      return {
-        ...explained,
-        exitCode: exitCodes.failed,
-        next:
-          list === null
-            ? `What there is: ${hint('threads')}; in place of threads: agents, tools, or choices THREAD.`
-            : `What there is: ${hint(list)}`,
-      };
+      return list === null
+        ? {
+            exitCode: failed,
+            next: `What there is: ${hint('threads')}; in place of threads: agents, tools, or choices THREAD.`,
+          }
+        : { exitCode: failed, next: `What there is: ${hint(list)}` };
     case 503:
-      return {
-        ...explained,
-        exitCode: exitCodes.unreachable,
-        next: 'It is busy or still starting; try again in a moment.',
-      };
+      return { exitCode: unreachable, next: 'It is busy or still starting; try again in a moment.' };
     default:
-      return {
-        ...explained,
-        exitCode: exitCodes.failed,
-        next: error.problem.type.startsWith('http') ? `More about it: ${error.problem.type}` : null,
-      };
+      return { exitCode: failed, next: problem.type.startsWith('http') ? `More about it: ${problem.type}` : null };
   }
 }
 

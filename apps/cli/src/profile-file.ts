@@ -7,7 +7,8 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { cli } from './command-name.ts';
-import { CliFailure, exitCodes } from './exit-code.ts';
+import { type CliFailure, wrongUsage } from './exit-code.ts';
+import { hasCode, messageOf } from './thrown.ts';
 
 export interface Profile {
   readonly url: string;
@@ -36,8 +37,8 @@ export async function readProfiles(path: string): Promise<Profiles> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return none;
-    throw unusable(path, error instanceof Error ? error.message : String(error));
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return none;
+    throw unusable(path, messageOf(error));
   }
   const read = parsed(text);
   if (read === null) throw unusable(path, 'it is not what this tool wrote');
@@ -60,8 +61,7 @@ export function profileOf({ current, profiles }: Profiles, name: string | undefi
   const found = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined;
   if (found !== undefined) return found;
   const names = Object.keys(profiles).join(', ');
-  throw new CliFailure(
-    exitCodes.usage,
+  throw wrongUsage(
     `There is no profile named "${wanted}".`,
     names === '' ? `Make one with: ${cli} profile set NAME --url URL` : `There are: ${names}`,
   );
@@ -84,4 +84,4 @@ const isProfile = ({ url, key, data }: Profile): boolean =>
   typeof url === 'string' && [key, data].every((each) => each === undefined || typeof each === 'string');
 
 const unusable = (path: string, why: string): CliFailure =>
-  new CliFailure(exitCodes.usage, `The profiles in ${path} cannot be read: ${why}.`, 'Mend the file, or remove it.');
+  wrongUsage(`The profiles in ${path} cannot be read: ${why}.`, 'Mend the file, or remove it.');

@@ -6,40 +6,40 @@
 //       profile that a flag names comes before the environment.
 import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import type { Client } from '@dormouse/client';
-import { addAgentCommands } from './commands/agents.ts';
-import { addAuditCommands } from './commands/audit.ts';
-import { addBackupCommand } from './commands/backup.ts';
-import { addChatCommand } from './commands/chat.ts';
-import { addChoiceCommands } from './commands/choices.ts';
-import { addClockCommand } from './commands/clock.ts';
+import { addAgentCommands } from './commands/agents/agents.ts';
+import { addAuditCommands } from './commands/tenants/audit.ts';
+import { addBackupCommand } from './commands/runtime/backup.ts';
+import { addChatCommand } from './commands/threads/chat.ts';
+import { addChoiceCommands } from './commands/threads/choices.ts';
+import { addClockCommand } from './commands/runtime/clock.ts';
 import { addCompletionCommand } from './commands/completion.ts';
-import { addConsoleCommand } from './commands/console.ts';
-import { addDoctorCommand } from './commands/doctor.ts';
-import { addEventCommand } from './commands/events.ts';
+import { addConsoleCommand } from './commands/runtime/console.ts';
+import { addDoctorCommand } from './commands/runtime/doctor.ts';
+import { addEventCommand } from './commands/threads/events.ts';
 import { addInboxCommands } from './commands/people/inbox.ts';
-import { addKeyCommands } from './commands/keys.ts';
-import { addListeningCommands } from './commands/listening.ts';
-import { addLogCommands } from './commands/log.ts';
-import { addMessageCommands } from './commands/messages.ts';
-import { addMigrateCommand } from './commands/migrate.ts';
-import { addModelCommand } from './commands/models.ts';
-import { addParkedCommands } from './commands/parked.ts';
+import { addKeyCommands } from './commands/tenants/keys.ts';
+import { addListeningCommands } from './commands/threads/listening.ts';
+import { addLogCommands } from './commands/threads/log.ts';
+import { addMessageCommands } from './commands/threads/messages.ts';
+import { addMigrateCommand } from './commands/runtime/migrate.ts';
+import { addModelCommand } from './commands/agents/models.ts';
+import { addParkedCommands } from './commands/runtime/parked.ts';
 import { addProfileCommands } from './commands/profile.ts';
-import { addReconcileCommand } from './commands/reconcile.ts';
-import { addSecretCommands } from './commands/secrets.ts';
+import { addReconcileCommand } from './commands/runtime/reconcile.ts';
+import { addSecretCommands } from './commands/agents/secrets.ts';
 import { addErasureCommands } from './commands/people/erasures.ts';
-import { addTenantCommands } from './commands/tenants.ts';
+import { addTenantCommands } from './commands/tenants/tenants.ts';
 import { addSourceCommands } from './commands/arrivals/sources.ts';
-import { addThreadCommands } from './commands/threads.ts';
-import { addToolCommands } from './commands/tools.ts';
-import { addTraceCommand } from './commands/trace.ts';
-import { addWebhookCommands } from './commands/webhooks.ts';
-import { addWhyCommand } from './commands/why.ts';
+import { addThreadCommands } from './commands/threads/threads.ts';
+import { addToolCommands } from './commands/agents/tools.ts';
+import { addTraceCommand } from './commands/threads/trace.ts';
+import { addWebhookCommands } from './commands/tenants/webhooks.ts';
+import { addWhyCommand } from './commands/threads/why.ts';
 import type { AddCommands, RunCommand } from './command.ts';
 import { toolVersion } from './command-name.ts';
 import { connect, type ConnectionFlags, dataStandard, urlStandard } from './connection.ts';
 import type { CliContext } from './context.ts';
-import { CliFailure, exitCodes } from './exit-code.ts';
+import { exitCodes, wrongUsage } from './exit-code.ts';
 import { report } from './explain.ts';
 import { createHint, type Hint } from './hint.ts';
 import type { Terminal } from './terminal.ts';
@@ -89,21 +89,11 @@ export function createProgram(run: RunCommand, output: OutputConfiguration = {})
 
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = exitCodes.done;
-  const run: RunCommand = async (body) => {
-    const flags = flagsOf(program);
-    let client: Promise<Client> | null = null;
-    const context: CliContext = {
-      ...{
-        terminal,
-        flags,
-        typed: typedFlags(program),
-        json: program.opts<{ readonly json: boolean }>().json,
-        hint: hintOf(program),
-      },
-      connect: () => (client ??= connect(flags)),
+  const run: RunCommand =
+    (body) =>
+    async (...given) => {
+      exitCode = (await body(contextOf(program, terminal), ...given)) ?? exitCodes.done;
     };
-    exitCode = (await body(context)) ?? exitCodes.done;
-  };
   let group: Command | null = null;
   const program = createProgram(run, {
     writeOut: (text) => terminal.write(text),
@@ -121,8 +111,21 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     if (error.exitCode === 0) return exitCodes.done;
     if (!wantsJson(argv)) return exitCodes.usage; // the message is printed already
     const why = error.code === 'commander.help' ? 'no command was given' : error.message.replace(/^error: /, '');
-    return report(terminal, true, new CliFailure(exitCodes.usage, why, 'See: dormouse --help'), hint);
+    return report(terminal, true, wrongUsage(why, 'See: dormouse --help'), hint);
   }
+}
+
+function contextOf(program: Command, terminal: Terminal): CliContext {
+  const flags = flagsOf(program);
+  let client: Promise<Client> | null = null;
+  return {
+    terminal,
+    flags,
+    typed: typedFlags(program),
+    json: program.opts<{ readonly json: boolean }>().json,
+    hint: hintOf(program),
+    connect: () => (client ??= connect(flags)),
+  };
 }
 
 /** The list of a group that lists when it is named alone. */

@@ -16,84 +16,74 @@ import { ThreadsScreen } from './threads/threads-screen.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: Missing, errorComponent: Broken });
 
+const at = <const Path extends string>(path: Path) => ({ getParentRoute: () => root, path });
+
 const home = createRoute({
-  getParentRoute: () => root,
-  path: '/',
+  ...at('/'),
   beforeLoad: () => {
     throw redirect({ to: '/threads', replace: true });
   },
 });
 
 const threadsRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/threads',
+  ...at('/threads'),
   component: ThreadsScreen,
   validateSearch: threadsSearch,
 });
 
 const threadRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/threads/$threadId',
+  ...at('/threads/$threadId'),
   component: lazyRouteComponent(() => import('./thread/thread-screen.tsx'), 'ThreadScreen'),
   validateSearch: threadSearch,
 });
 
 const inboxRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/inbox',
+  ...at('/inbox'),
   component: lazyRouteComponent(() => import('./inbox/inbox-screen.tsx'), 'InboxScreen'),
   validateSearch: inboxSearch,
 });
 
 const agentsRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/agents',
+  ...at('/agents'),
   component: lazyRouteComponent(() => import('./agents/agents-screen.tsx'), 'AgentsScreen'),
 });
 
 const agentRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/agents/$agentName',
+  ...at('/agents/$agentName'),
   component: lazyRouteComponent(() => import('./agents/agent-screen.tsx'), 'AgentScreen'),
   validateSearch: agentSearch,
 });
 
 const toolsRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/tools',
+  ...at('/tools'),
   component: lazyRouteComponent(() => import('./tools/tool-servers-screen.tsx'), 'ToolServersScreen'),
 });
 
 const toolServerRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/tools/$serverName',
+  ...at('/tools/$serverName'),
   component: lazyRouteComponent(() => import('./tools/tool-server-screen.tsx'), 'ToolServerScreen'),
   validateSearch: toolServerSearch,
 });
 
 const waitingRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/waiting',
+  ...at('/waiting'),
   component: lazyRouteComponent(() => import('./operations/waiting-screen.tsx'), 'WaitingScreen'),
 });
 
 const parkedRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/parked',
+  ...at('/parked'),
   component: lazyRouteComponent(() => import('./operations/parked-screen.tsx'), 'ParkedScreen'),
   validateSearch: parkedSearch,
 });
 
 const usageRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/usage',
+  ...at('/usage'),
   component: lazyRouteComponent(() => import('./operations/usage-screen.tsx'), 'UsageScreen'),
   validateSearch: usageSearch,
 });
 
 const settingsRoute = createRoute({
-  getParentRoute: () => root,
-  path: '/settings',
+  ...at('/settings'),
   component: lazyRouteComponent(() => import('./operations/settings-screen.tsx'), 'SettingsScreen'),
 });
 

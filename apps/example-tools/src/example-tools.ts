@@ -1,6 +1,6 @@
 // The example tool server: documentation by example, used by the demo and by tests. The protocol is implemented in
 // @dormouse/tool-server; this file only selects tools, routes and settings.
-import { type DeliverySettings, serve, type ServeOptions } from '@dormouse/tool-server';
+import { type DeliverySettings, serve } from '@dormouse/tool-server';
 import { refuseFlaky, createTools } from './tools.ts';
 import { createToyProvider } from './toy-provider.ts';
 import { repositoryWebhook } from './watch-repository.ts';
@@ -40,7 +40,7 @@ export interface ExampleTools {
 }
 
 export async function startExampleTools(options: ExampleToolsOptions): Promise<ExampleTools> {
-  const { port, host, publicUrl, dataDir, toolsetVersion = '1', webhookSecret, delivery } = options;
+  const { port, host, publicUrl, dataDir, toolsetVersion = '1', webhookSecret, delivery, bearer, hmac } = options;
   let url = publicUrl ?? '';
   const provider = canLogIn(publicUrl ?? `http://${host}`) ? createToyProvider(() => url) : null;
   const attempts = new Map<string, number>();
@@ -57,10 +57,10 @@ export async function startExampleTools(options: ExampleToolsOptions): Promise<E
     admit: (invocation) => refuseFlaky(attempts, invocation),
     log: options.log ?? (() => {}),
     limits: { closeMsMax },
-    ...authOf(options),
-    ...(publicUrl === undefined ? {} : { publicUrl }),
-    ...(dataDir === undefined ? {} : { dataDir }),
-    ...(delivery === undefined ? {} : { delivery }),
+    auth: { bearer, hmac },
+    publicUrl,
+    dataDir,
+    delivery,
   });
   url = server.url;
   return {
@@ -70,11 +70,6 @@ export async function startExampleTools(options: ExampleToolsOptions): Promise<E
     copyInto: (directory) => server.copyInto(directory),
     close: () => server.close(),
   };
-}
-
-function authOf({ bearer, hmac }: ExampleToolsOptions): Pick<ServeOptions, 'auth'> {
-  if (bearer === undefined && hmac === undefined) return {};
-  return { auth: { ...(bearer === undefined ? {} : { bearer }), ...(hmac === undefined ? {} : { hmac }) } };
 }
 
 /** RAP OAuth, Security: the page is https; loopback suffices on one machine, for the demo. */

@@ -24,11 +24,11 @@ const { values } = parseArgs({
 const starting = startExampleTools({
   port: Number(values.port),
   host: values.host,
-  ...(values['public-url'] === undefined ? {} : { publicUrl: values['public-url'] }),
-  ...(values.data === undefined ? {} : { dataDir: values.data }),
-  ...(values.bearer === undefined ? {} : { bearer: values.bearer }),
-  ...(values.hmac === undefined ? {} : { hmac: values.hmac }),
-  ...(values['webhook-secret'] === undefined ? {} : { webhookSecret: values['webhook-secret'] }),
+  publicUrl: values['public-url'],
+  dataDir: values.data,
+  bearer: values.bearer,
+  hmac: values.hmac,
+  webhookSecret: values['webhook-secret'],
   log: (line) => console.error(`${new Date().toISOString()} ${line}`),
 });
 const server = await starting.catch((error: unknown) => {

@@ -90,14 +90,8 @@ export function createToyProvider(publicUrl: () => string): ToyProvider {
     const access = remember(accessTokens, Date.now() + tokenSeconds * 1_000);
     const refresh = remember(refreshTokens, grant);
     grant.tokens.push(access, refresh);
-    const scope = 'calendar.read';
-    return json(200, {
-      access_token: access,
-      token_type: 'Bearer',
-      expires_in: tokenSeconds,
-      refresh_token: refresh,
-      scope,
-    });
+    const tokens = { access_token: access, refresh_token: refresh };
+    return json(200, { ...tokens, token_type: 'Bearer', expires_in: tokenSeconds, scope: 'calendar.read' });
   }
 
   /** (I1) */

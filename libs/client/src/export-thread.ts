@@ -28,11 +28,7 @@ export async function* exportThread(client: Client, thread: string): AsyncGenera
 /** A thread's commits as they are stored. */
 export const commitsOf = (client: Client, thread: string): AsyncGenerator<Commit, void, undefined> =>
   everyItem((cursor) =>
-    ask(
-      client.api.GET('/v1/threads/{id}/commits', {
-        params: { path: { id: thread }, query: { ...(cursor === undefined ? {} : { cursor }) } },
-      }),
-    ),
+    ask(client.api.GET('/v1/threads/{id}/commits', { params: { path: { id: thread }, query: { cursor } } })),
   );
 
 interface Generation {

@@ -66,7 +66,7 @@ export async function* reconnecting(
 /** The reason to reconnect; throws an error that reconnecting does not repair. (R2) */
 function reconnectReason(error: unknown): string {
   if (error instanceof ApiProblem) {
-    if (error.status === 503 || error.status === 429 || error.status >= 500) return `status ${error.status}`;
+    if (error.status === 429 || error.status >= 500) return `status ${error.status}`;
     throw error;
   }
   if (error instanceof ConnectionProblem) throw error;

@@ -19,8 +19,8 @@ import {
 } from '@dormouse/client';
 import { type CallNames, createCallNames } from '../call-names.ts';
 import { cleanLine } from '../clean-text.ts';
-import { answerOf } from '../commands/choices.ts';
-import { isAtRest } from '../commands/messages.ts';
+import { answerOf } from '../commands/threads/choices.ts';
+import { isAtRest } from '../commands/threads/messages.ts';
 import { type CliContext, sayOnce } from '../context.ts';
 import { explain } from '../explain.ts';
 import type { Hint } from '../hint.ts';
@@ -145,6 +145,8 @@ function forget(session: Session, choiceId: string): void {
   session.choices.delete(choiceId);
 }
 
+const note = ({ screen, terminal }: Session, line: string): void => screen.line(terminal.style('dim', line));
+
 /** (S2) */
 function offer(session: Session, choice: Choice): void {
   const open: OpenChoice = { choice, settled: new AbortController(), isLeft: false };
@@ -168,7 +170,7 @@ function showStatus(
   if (calls.length === 0) return;
   session.slowCallTimer = setTimeout(() => {
     const names = calls.map((wait) => cleanLine(wait.operation ?? wait.kind)).join(', ');
-    session.screen.line(session.terminal.style('dim', `· asleep until ${names} wakes it; you may go on typing`));
+    note(session, `· asleep until ${names} wakes it; you may go on typing`);
     session.screen.ask();
   }, patienceMs);
 }
@@ -189,20 +191,13 @@ async function askPerson(session: Session, open: OpenChoice): Promise<void> {
     const given = choice.kind === 'approval' ? 'allow' : choice.default;
     const elsewhere = session.hint(`answer ${session.thread} ${choice.id} ${given}`);
     const words = `· left open; /answer asks again. Elsewhere: ${elsewhere}`;
-    session.screen.line(session.terminal.style('dim', words));
+    note(session, words);
     return session.screen.ask();
   }
-  const failure = await attempt(session, () =>
-    ask(
-      session.client.api.POST('/v1/threads/{id}/choices/{chc}', {
-        params: { path: { id: session.thread, chc: choice.id } },
-        body: bodyOf(choice, chosen),
-      }),
-    ),
-  );
+  const failure = await settle(session, choice, () => bodyOf(choice, chosen));
   const label = options.find(({ value }) => value === chosen)?.label ?? chosen;
   if (failure === null)
-    session.screen.line(session.terminal.style('dim', `· ${cleanLine(choice.prompt)} → ${label}`)); // (S4)
+    note(session, `· ${cleanLine(choice.prompt)} → ${label}`); // (S4)
   else if (!settled.aborted) askAgain(session, choice, failure);
 }
 
@@ -236,7 +231,6 @@ async function typed(session: Session, line: string): Promise<void> {
 
 async function command(session: Session, text: string): Promise<void> {
   const [name = '', ...words] = text.split(/\s+/);
-  const dim = (line: string): void => session.screen.line(session.terminal.style('dim', line));
   switch (name) {
     case '/quit':
     case '/exit':
@@ -249,16 +243,16 @@ async function command(session: Session, text: string): Promise<void> {
     case '/answer':
       return answerOpen(session, words[0]);
     case '/tools':
-      await attempt(session, async () => dim(await toolsOf(session)));
+      await attempt(session, async () => note(session, await toolsOf(session)));
       return session.screen.ask();
     case '/refresh':
       return refresh(session);
     case '/help':
-      dim(help);
+      note(session, help);
       return session.screen.ask();
     default: // (S5)
       session.screen.line(session.terminal.style('yellow', `! there is no command ${cleanLine(name, 40)}`));
-      dim(help);
+      note(session, help);
       return session.screen.ask();
   }
 }
@@ -268,17 +262,21 @@ async function answerOpen(session: Session, given: string | undefined): Promise<
   const left = [...session.choices.values()].filter(({ isLeft }) => isLeft);
   const [first] = left;
   if (first === undefined) {
-    session.screen.line(session.terminal.style('dim', '· nothing waits for an answer'));
+    note(session, '· nothing waits for an answer');
     return session.screen.ask();
   }
   if (given === undefined) return left.forEach(({ choice }) => offer(session, choice));
-  const failure = await attempt(session, () => {
-    const params = { path: { id: session.thread, chc: first.choice.id } };
-    return ask(session.client.api.POST('/v1/threads/{id}/choices/{chc}', { params, body: answerOf(given) }));
-  });
-  if (failure === null)
-    session.screen.line(session.terminal.style('dim', `· ${cleanLine(first.choice.prompt)} → ${cleanLine(given)}`)); // (S4)
+  const failure = await settle(session, first.choice, () => answerOf(given));
+  if (failure === null) note(session, `· ${cleanLine(first.choice.prompt)} → ${cleanLine(given)}`); // (S4)
   session.screen.ask();
+}
+
+/** Null when the answer was accepted, else the failure. */
+function settle(session: Session, { id }: Choice, answer: () => ReturnType<typeof answerOf>): Promise<unknown> {
+  const params = { path: { id: session.thread, chc: id } };
+  return attempt(session, () =>
+    ask(session.client.api.POST('/v1/threads/{id}/choices/{chc}', { params, body: answer() })),
+  );
 }
 
 async function toolsOf({ client, thread }: Session): Promise<string> {
@@ -294,7 +292,7 @@ async function refresh(session: Session): Promise<void> {
   );
   if (failure === null) {
     session.printer.showTools();
-    session.screen.line(session.terminal.style('dim', '· asking the tool servers for their tools'));
+    note(session, '· asking the tool servers for their tools');
   }
   session.screen.ask();
 }
@@ -303,7 +301,7 @@ async function refresh(session: Session): Promise<void> {
 async function interrupted(session: Session): Promise<void> {
   if (!session.running || session.interrupting) return session.leave.abort();
   session.interrupting = true;
-  session.screen.line(session.terminal.style('dim', '· stopping the turn; press Ctrl-C again to leave'));
+  note(session, '· stopping the turn; press Ctrl-C again to leave');
   await request(session, 'interrupt');
 }
 

@@ -8,8 +8,8 @@ export function addCompletionCommand(program: Command, run: RunCommand): void {
     .command('completion')
     .description('print the completion script of a shell; "dormouse completion bash" says where it belongs')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
-    .action((shell: Shell) =>
-      run(async ({ terminal }) => {
+    .action(
+      run(async ({ terminal }, shell: Shell) => {
         terminal.write(completionScript(program, shell));
       }),
     );

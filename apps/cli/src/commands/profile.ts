@@ -4,9 +4,9 @@ import { text as readAll } from 'node:stream/consumers';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { cleanLine } from '../clean-text.ts';
-import { answer, type CliContext, table } from '../context.ts';
+import { answer, answerList, type CliContext } from '../context.ts';
 import { isUrl, urlStandard } from '../connection.ts';
-import { CliFailure, exitCodes } from '../exit-code.ts';
+import { wrongUsage } from '../exit-code.ts';
 import { type Profile, profileOf, profilePath, type Profiles, readProfiles, writeProfiles } from '../profile-file.ts';
 import type { RunCommand } from '../command.ts';
 
@@ -15,22 +15,14 @@ export function addProfileCommands(program: Command, run: RunCommand): void {
   profile
     .command('list', { isDefault: true })
     .description('profiles, and which is used; never a key')
-    .action(() => run(list));
+    .action(run(list));
   profile
     .command('set <name>')
     .description('keep --url, and the key or --data, under a name; what the environment says is not kept')
     .option('--with-key', 'read a key from stdin, or from a prompt that does not echo', false)
-    .action((name: string, flags: { readonly withKey: boolean }) =>
-      run((context) => set(context, name, flags.withKey)),
-    );
-  profile
-    .command('use <name>')
-    .description('use it where no --profile is given')
-    .action((name: string) => run((context) => use(context, name)));
-  profile
-    .command('delete <name>')
-    .description('forget a profile and its key')
-    .action((name: string) => run((context) => remove(context, name)));
+    .action(run(set));
+  profile.command('use <name>').description('use it where no --profile is given').action(run(use));
+  profile.command('delete <name>').description('forget a profile and its key').action(run(remove));
 }
 
 const pathOf = ({ flags }: CliContext): string => profilePath(flags.configHome);
@@ -42,29 +34,27 @@ async function list(context: CliContext): Promise<void> {
     has_key: key !== undefined,
     current: name === current,
   }));
-  if (context.json) return rows.forEach((row) => answer(context, '', row));
-  if (rows.length === 0)
-    return context.terminal.err(`No profiles yet. Make one with: ${context.hint('profile set NAME --url URL')}`);
-  const lines = rows.map((row) => [
-    row.current ? '*' : '',
-    cleanLine(row.name),
-    cleanLine(row.url),
-    row.has_key ? 'its own key' : `the key of ${cleanLine(row.data ?? 'the data directory')}`,
-  ]);
-  context.terminal.out(table([['', 'PROFILE', 'URL', 'KEY'], ...lines]));
+  answerList(context, rows, {
+    heading: ['', 'PROFILE', 'URL', 'KEY'],
+    row: ({ name, url, data, has_key: hasKey, current: isUsed }) => [
+      ...[isUsed ? '*' : '', cleanLine(name), cleanLine(url)],
+      hasKey ? 'its own key' : `the key of ${cleanLine(data ?? 'the data directory')}`,
+    ],
+    none: `No profiles yet. Make one with: ${context.hint('profile set NAME --url URL')}`,
+  });
 }
 
-async function set(context: CliContext, name: string, withKey: boolean): Promise<void> {
+async function set(context: CliContext, name: string, { withKey }: { readonly withKey: boolean }): Promise<void> {
   if (!/^[\w.-]{1,64}$/.test(name))
-    throw new CliFailure(exitCodes.usage, `"${cleanLine(name, 80)}" is no name: letters, digits, ".", "_" and "-".`);
+    throw wrongUsage(`"${cleanLine(name, 80)}" is no name: letters, digits, ".", "_" and "-".`);
   const before = await readProfiles(pathOf(context));
   const known = Object.hasOwn(before.profiles, name) ? before.profiles[name] : undefined;
   const url = context.typed.url ?? known?.url ?? urlStandard;
-  if (!isUrl(url)) throw new CliFailure(exitCodes.usage, `"${cleanLine(url, 200)}" is no http or https URL.`);
+  if (!isUrl(url)) throw wrongUsage(`"${cleanLine(url, 200)}" is no http or https URL.`);
   const kept = known?.url === url ? known : undefined; // a key never moves to another address
   const key = withKey ? await typedKey(context, name) : (context.typed.key ?? kept?.key);
   const data = context.typed.data === undefined ? kept?.data : resolve(context.typed.data);
-  const made: Profile = { url, ...(key === undefined ? {} : { key }), ...(data === undefined ? {} : { data }) };
+  const made: Profile = { url, key, data };
   await writeProfiles(pathOf(context), { ...before, profiles: { ...before.profiles, [name]: made } });
   answer(context, `${name} is ${url}`, { name, url, data: data ?? null, has_key: key !== undefined });
 }
@@ -73,7 +63,7 @@ async function typedKey({ terminal }: CliContext, name: string): Promise<string>
   const typed = terminal.interactive
     ? await password({ message: `Key of ${name}` })
     : (await readAll(terminal.stdin)).trim();
-  if (isCancel(typed) || typed === '') throw new CliFailure(exitCodes.usage, 'There is no key.');
+  if (isCancel(typed) || typed === '') throw wrongUsage('There is no key.');
   return typed;
 }
 

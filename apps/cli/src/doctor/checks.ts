@@ -61,9 +61,9 @@ export async function examine(installation: Installation): Promise<readonly Find
   const found = [ok('reachable', `${url} answers`), clockOf(health)];
   const version = await versionOf(url);
   if (version.level === 'fail') return [...found, version];
-  found.push(version, await readyOf('ready', url, url), ...(await keyOf(installation)));
+  found.push(version, await readyOf('ready', url), ...(await keyOf(installation)));
   found.push(await callbacksOf(installation), await parkedOf(installation));
-  for (const port of installation.operations) found.push(await readyOf(`ready ${port}`, port, port));
+  for (const port of installation.operations) found.push(await readyOf(`ready ${port}`, port));
   return [...found, ...(await metricsOf(installation))];
 }
 
@@ -79,13 +79,13 @@ function clockOf({ headers, at }: Answer): Finding {
   return skewMs > skewWarnMs ? warn('clock', detail, next) : ok('clock', detail);
 }
 
-async function readyOf(check: string, url: string, process: string): Promise<Finding> {
+async function readyOf(check: string, url: string): Promise<Finding> {
   const answer = await ask(`${url}/readyz`);
   if (typeof answer === 'string')
     return fail(
       check,
       `nothing answers at ${url} (${answer})`,
-      `Is the process of ${process} running? Its log says why not.`,
+      `Is the process of ${url} running? Its log says why not.`,
     );
   if (answer.status === 200) return ok(check, 'it does its work');
   return fail(check, reasonIn(answer), 'Mend what the reason names; the process goes on by itself.');
@@ -184,18 +184,16 @@ async function metricsOf({ url, key, operations, hint }: Installation): Promise<
 }
 
 function lagOf(texts: readonly string[]): Finding {
-  const lags = texts.flatMap((text) => samplesOf(text, 'dormouse_consumer_lag'));
+  const lags = samplesOf(texts, 'dormouse_consumer_lag');
   const lag = lags.reduce((sum, { value }) => sum + value, 0);
-  const oldest = largest(texts.flatMap((text) => samplesOf(text, 'dormouse_oldest_unreleased_seconds')))?.value ?? 0;
+  const oldest = largest(samplesOf(texts, 'dormouse_oldest_unreleased_seconds')) ?? 0;
   const detail = `${lag} records wait, the oldest input for ${Math.round(oldest)} s`;
   if (lag <= lagMax && oldest <= unreleasedSecondsMax) return ok('lag', detail);
   return warn('lag', detail, 'docs/runbooks/DormouseConsumerLagGrowing.md, DormouseOldestInput.md');
 }
 
 function waitsOf(texts: readonly string[], hint: Hint): Finding {
-  const waits = texts
-    .flatMap((text) => samplesOf(text, 'dormouse_oldest_wait_seconds'))
-    .filter(({ value }) => value > 0);
+  const waits = samplesOf(texts, 'dormouse_oldest_wait_seconds').filter(({ value }) => value > 0);
   const shown = waits.map(({ labels, value }) => `${labels['kind'] ?? ''} ${Math.round(value)} s`).join(', ');
   const detail = shown === '' ? 'no thread waits' : `the oldest: ${shown}`;
   const isLate = waits.some(({ labels, value }) => labels['kind'] === 'tool_call' && value > toolCallSecondsMax);
@@ -206,8 +204,7 @@ function waitsOf(texts: readonly string[], hint: Hint): Finding {
 
 /** Of one process; a cluster has none. */
 function dataOf(texts: readonly string[]): readonly Finding[] {
-  const valueOf = (name: string): number | null =>
-    largest(texts.flatMap((text) => samplesOf(text, name)))?.value ?? null;
+  const valueOf = (name: string): number | null => largest(samplesOf(texts, name));
   const used = valueOf('dormouse_data_directory_bytes');
   if (used === null) return [];
   const bound = valueOf('dormouse_data_directory_warn_bytes') ?? 0;
@@ -219,7 +216,7 @@ function dataOf(texts: readonly string[]): readonly Finding[] {
 }
 
 function diskOf(texts: readonly string[]): Finding {
-  const free = texts.flatMap((text) => samplesOf(text, 'dormouse_disk_free_bytes')).map(({ value }) => value);
+  const free = samplesOf(texts, 'dormouse_disk_free_bytes').map(({ value }) => value);
   if (free.length === 0) return warn('disk', 'no process says how much is free', 'Is DORMOUSE_METRICS false?');
   const least = Math.min(...free);
   const detail = `${Math.round(least / mib)} MiB are free`;

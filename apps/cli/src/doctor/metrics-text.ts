@@ -5,9 +5,10 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Samples of the metric of exactly this name. */
-export function samplesOf(text: string, name: string): readonly Sample[] {
-  return text.split('\n').flatMap((line) => {
+/** Samples of the metric of exactly this name, from all texts. */
+export function samplesOf(texts: readonly string[], name: string): readonly Sample[] {
+  const lines = texts.flatMap((text) => text.split('\n'));
+  return lines.flatMap((line) => {
     const [, found, labels = '', value = ''] = /^([a-zA-Z_:][\w:]*)(?:\{([^}]*)\})? (\S+)/.exec(line) ?? [];
     if (found !== name) return [];
     const pairs = [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key = '', text = '']) => [key, text] as const);
@@ -15,10 +16,6 @@ export function samplesOf(text: string, name: string): readonly Sample[] {
   });
 }
 
-/** The largest, or null where there is none. */
-export function largest(samples: readonly Sample[]): Sample | null {
-  return samples.reduce<Sample | null>(
-    (most, sample) => (most === null || sample.value > most.value ? sample : most),
-    null,
-  );
-}
+/** The largest value, or null where there is none. */
+export const largest = (samples: readonly Sample[]): number | null =>
+  samples.reduce<number | null>((most, { value }) => (most === null || value > most ? value : most), null);

@@ -3,8 +3,10 @@ import { useId, useState, type FormEvent, type ReactElement } from 'react';
 import { ApiProblem, type Schemas } from '@dormouse/client';
 import { problemText, send } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { useKept } from '../elements/kept-text.ts';
+import { parsedJson } from '../api/parsed-json.ts';
 import { plainText } from '../elements/plain-text.ts';
 import { say } from '../shell/notices.ts';
 import { textOfBody } from './agent-text.ts';
@@ -20,7 +22,7 @@ export function AgentEditor(props: {
   const text = kept === '' ? beginning : kept;
   const [failures, setFailures] = useState<readonly string[]>([]);
   const [isBusy, setBusy] = useState(false);
-  const parsed = parse(text);
+  const parsed = parsedJson(text);
   const failureId = useId();
   const save = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -65,26 +67,13 @@ export function AgentEditor(props: {
       </div>
       <div className="row end">
         <CurlButton method="POST" path="/v1/agents" body={parsed.ok ? parsed.value : {}} />
-        <button type="button" className="button" onClick={forget}>
-          Start over
-        </button>
-        <button type="submit" className="button main-button" disabled={isBusy || !parsed.ok}>
+        <Button onClick={forget}>Start over</Button>
+        <Button type="submit" kind="main" disabled={isBusy || !parsed.ok}>
           {label}
-        </button>
+        </Button>
       </div>
     </form>
   );
-}
-
-function parse(
-  text: string,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string } {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, detail: error.message };
-    throw error;
-  }
 }
 
 function failuresOf(error: unknown): readonly string[] {

@@ -5,12 +5,14 @@ import { useState, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
 import { api, ask } from '../api/client.ts';
 import { agents, agentVersion } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
+import { Crumbs } from '../shell/crumbs.tsx';
 import { Diff } from '../elements/diff.tsx';
 import { diffLines } from '../elements/diff-lines.ts';
 import { JsonView } from '../elements/json-view.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Empty, Failed, Pending } from '../elements/states.tsx';
 import { When } from '../elements/when.tsx';
 import { useActions } from '../shell/actions.ts';
 import { attempt } from '../shell/attempt.ts';
@@ -23,7 +25,7 @@ export function AgentScreen(): ReactElement {
   const { agentName } = route.useParams();
   const { data: known, error } = useQuery(agents);
   const newest = known?.find(({ name }) => name === agentName);
-  if (known === undefined) return error === null ? <Loading what="the agent" /> : <Failed error={error} />;
+  if (known === undefined) return <Pending what="the agent" error={error} />;
   if (newest === undefined)
     return (
       <Empty title={`There is no agent ${plainLine(agentName, 60)}`}>
@@ -69,26 +71,18 @@ function Agent({ newest }: { readonly newest: Schemas['Agent'] }): ReactElement 
     <>
       <header className="screen-head">
         <div className="row">
-          <Link to="/agents" className="crumb">
-            Agents
-          </Link>
-          <span aria-hidden="true">/</span>
-          <h1>
-            <bdi>{plainLine(name, 80)}</bdi>
-          </h1>
+          <Crumbs to="/agents" list="Agents" name={name} />
           {isPaused ? <span className="badge">paused</span> : null}
         </div>
         <div className="row">
           <CurlButton path={`/v1/agents/${name}/versions/${version}`} />
-          <button type="button" className="button" onClick={toggle}>
-            {isPaused ? 'Resume' : 'Pause'}
-          </button>
-          <button type="button" className="button" onClick={() => setEditing(!isEditing)} aria-pressed={isEditing}>
+          <Button onClick={toggle}>{isPaused ? 'Resume' : 'Pause'}</Button>
+          <Button onClick={() => setEditing(!isEditing)} aria-pressed={isEditing}>
             Edit
-          </button>
-          <button type="button" className="button main-button" onClick={talk}>
+          </Button>
+          <Button kind="main" onClick={talk}>
             New thread
-          </button>
+          </Button>
         </div>
       </header>
       <div className="filters">
@@ -180,7 +174,7 @@ function Description({ agent }: { readonly agent: Schemas['Agent'] }): ReactElem
 
 function Comparison({ agent, against }: { readonly agent: Schemas['Agent']; readonly against: number }): ReactElement {
   const { data: other, error } = useQuery(agentVersion(agent.name, against));
-  if (other === undefined) return error === null ? <Loading what="the other version" /> : <Failed error={error} />;
+  if (other === undefined) return <Pending what="the other version" error={error} />;
   const [older, newer] = against < agent.version ? [other, agent] : [agent, other];
   const lines = diffLines(comparableText(older), comparableText(newer));
   return (

@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import { agents } from '../api/queries.ts';
-import { CurlButton } from '../elements/copy-button.tsx';
+import { Button } from '../elements/button.tsx';
 import { Icon } from '../elements/icon.tsx';
 import { Window } from '../elements/modal.tsx';
 import { plainLine } from '../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { AgentEditor } from './agent-editor.tsx';
 import { emptyAgent } from './agent-text.ts';
 
@@ -15,34 +16,25 @@ export function AgentsScreen(): ReactElement {
   const { data, error, refetch } = useQuery(agents);
   const [isNew, setNew] = useState(false);
   const navigate = useNavigate();
+  const add = (
+    <Button kind="main" onClick={() => setNew(true)}>
+      <Icon name="plus" /> New agent
+    </Button>
+  );
   return (
     <>
-      <header className="screen-head">
-        <h1>Agents</h1>
-        <div className="row">
-          <CurlButton path="/v1/agents" />
-          <button type="button" className="button main-button" onClick={() => setNew(true)}>
-            <Icon name="plus" /> New agent
-          </button>
-        </div>
-      </header>
+      <ScreenHead title="Agents" path="/v1/agents">
+        {add}
+      </ScreenHead>
       <div className="screen-body">
-        {data === undefined ? (
-          error === null ? (
-            <Loading what="agents" />
-          ) : (
-            <Failed error={error} again={() => void refetch()} />
-          )
-        ) : null}
+        {data === undefined ? <Pending what="agents" error={error} again={() => void refetch()} /> : null}
         {data?.length === 0 ? (
           <Empty title="No agent yet">
             <p>
               An agent is a name, instructions, a model and the tool servers that it may use. The model “demo” needs no
               key.
             </p>
-            <button type="button" className="button main-button" onClick={() => setNew(true)}>
-              <Icon name="plus" /> New agent
-            </button>
+            {add}
           </Empty>
         ) : null}
         <ul className="tiles plain-list">

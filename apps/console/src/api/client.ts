@@ -34,23 +34,11 @@ export async function send<Answer>(method: string, path: string, body?: unknown)
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(method === 'POST' ? { 'idempotency-key': crypto.randomUUID() } : {}),
   };
-  const response = await watchedFetch(path, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  const response = await watchedFetch(path, { method, headers, body: JSON.stringify(body) });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
-  return ask<Answer>(
-    Promise.resolve({
-      response,
-      ...(isJson && text !== ''
-        ? response.ok
-          ? { data: JSON.parse(text) as Answer }
-          : { error: JSON.parse(text) }
-        : {}),
-    }),
-  );
+  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  const answer: unknown = isJson ? JSON.parse(text) : undefined;
+  return ask(Promise.resolve({ response, data: answer as Answer, error: answer }));
 }
 
 /** What to tell a person about a failed request, with each field that was refused. */

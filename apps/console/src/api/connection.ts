@@ -5,16 +5,17 @@
 //       `/healthz` is asked every two seconds.
 //   C2. `signedOut` follows from a 401 only, and ends with a session or an accepted request.
 import { useSyncExternalStore } from 'react';
+import { createListeners } from './listeners.ts';
 
 export type ConnectionState = 'ready' | 'away' | 'signedOut';
 
 const againMs = 2_000;
 let state: ConnectionState = 'ready';
-const listeners = new Set<() => void>();
-const returns = new Set<() => void>();
+const listeners = createListeners();
+const returns = createListeners();
 let probe: ReturnType<typeof setTimeout> | undefined;
 
-export const useConnection = (): ConnectionState => useSyncExternalStore(subscribe, () => state);
+export const useConnection = (): ConnectionState => useSyncExternalStore(listeners.subscribe, () => state);
 
 /** `fetch` that notes what it learns about the connection. */
 export const watchedFetch: typeof globalThis.fetch = async (input, init) => {
@@ -31,10 +32,7 @@ export const watchedFetch: typeof globalThis.fetch = async (input, init) => {
 };
 
 /** Called each time the runtime answers again. */
-export function onReturn(listener: () => void): () => void {
-  returns.add(listener);
-  return () => returns.delete(listener);
-}
+export const onReturn = returns.subscribe;
 
 /** (C1) */
 function lost(): void {
@@ -56,13 +54,7 @@ async function askHealth(): Promise<void> {
 
 function become(next: ConnectionState): void {
   if (state === next) return;
-  const before = state;
   state = next;
-  for (const listener of listeners) listener();
-  if (next === 'ready' && before !== 'ready') for (const listener of returns) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  listeners.call();
+  if (next === 'ready') returns.call();
 }

@@ -57,11 +57,9 @@ export const threadAt = (thread: string, at?: number) =>
   queryOptions({
     queryKey: ['thread', thread, at ?? 'now'],
     queryFn: () =>
-      ask(
-        api.GET('/v1/threads/{id}', {
-          params: { path: { id: thread }, query: at === undefined ? {} : { at } },
-        }),
-      ) as Promise<Schemas['Thread']>,
+      ask(api.GET('/v1/threads/{id}', { params: { path: { id: thread }, query: { at } } })) as Promise<
+        Schemas['Thread']
+      >,
     placeholderData: keepPreviousData,
     ...(at === undefined ? { refetchInterval: slowMs } : { staleTime: Number.POSITIVE_INFINITY }),
   });
@@ -80,17 +78,12 @@ export const turns = (thread: string) =>
   queryOptions({
     queryKey: ['turns', thread],
     queryFn: () =>
-      whole((query) =>
-        ask(
-          api.GET('/v1/threads/{id}/lineage', {
-            params: { path: { id: thread }, query: { limit: 200, ...after(query) } },
-          }),
-        ),
-      ),
+      whole(({ cursor }) => {
+        const query = { limit: 200, after: cursor === undefined ? undefined : Number(cursor) };
+        return ask(api.GET('/v1/threads/{id}/lineage', { params: { path: { id: thread }, query } }));
+      }),
     refetchInterval: slowMs,
   });
-
-const after = ({ cursor }: { readonly cursor?: string }) => (cursor === undefined ? {} : { after: Number(cursor) });
 
 export const messages = (thread: string) =>
   queryOptions({

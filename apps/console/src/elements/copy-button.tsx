@@ -1,6 +1,7 @@
 // Copies a text, and says that it did.
 import { useState, type ReactElement } from 'react';
 import { curlOf } from '../api/curl.ts';
+import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { say } from '../shell/notices.ts';
 
@@ -12,10 +13,10 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
     setTimeout(() => setCopied(false), 1_500);
   };
   return (
-    <button type="button" className="button quiet-button" onClick={() => void copy()} title={label}>
+    <Button kind="quiet" onClick={() => void copy()} title={label}>
       <Icon name={isCopied ? 'check' : 'copy'} />
       <span>{isCopied ? 'Copied' : label}</span>
-    </button>
+    </Button>
   );
 }
 

@@ -1,6 +1,7 @@
 // A button that makes one request: what was done or refused is said, and what is shown is read again.
 import type { ReactElement } from 'react';
 import { attempt } from '../shell/attempt.ts';
+import { Button } from './button.tsx';
 
 export function RequestButton(props: {
   readonly label: string;
@@ -12,16 +13,15 @@ export function RequestButton(props: {
   readonly isLast?: boolean;
   readonly isDisabled?: boolean;
 }): ReactElement {
-  const { label, done, request, kind, isLast = false, isDisabled = false } = props;
-  const tone = kind === undefined ? '' : ` ${kind}-button`;
+  const { label, done, request, kind, isLast = false, isDisabled } = props;
   return (
-    <button
-      type="button"
-      className={`button${tone}${isLast ? ' end' : ''}`}
+    <Button
+      kind={kind}
+      className={isLast ? 'end' : undefined}
       disabled={isDisabled}
       onClick={() => attempt(done, request)}
     >
       {label}
-    </button>
+    </Button>
   );
 }

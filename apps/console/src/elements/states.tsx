@@ -2,6 +2,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import { ApiProblem } from '@dormouse/client';
 import { problemText } from '../api/client.ts';
+import { Button } from './button.tsx';
 import { plainText } from './plain-text.ts';
 
 export function Empty({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactElement {
@@ -21,6 +22,16 @@ export function Loading({ what }: { readonly what: string }): ReactElement {
   );
 }
 
+/** What is shown in place of what is not here yet. */
+export function Pending(props: {
+  readonly what: string;
+  readonly error: unknown;
+  readonly again?: () => void;
+}): ReactElement {
+  const { what, error, again } = props;
+  return error === null ? <Loading what={what} /> : <Failed error={error} again={again} />;
+}
+
 export function Failed({ error, again }: { readonly error: unknown; readonly again?: () => void }): ReactElement {
   const code = error instanceof ApiProblem ? error.code : undefined;
   return (
@@ -32,11 +43,7 @@ export function Failed({ error, again }: { readonly error: unknown; readonly aga
             What {code} means
           </a>
         )}
-        {again === undefined ? null : (
-          <button type="button" className="button" onClick={again}>
-            Try again
-          </button>
-        )}
+        {again === undefined ? null : <Button onClick={again}>Try again</Button>}
       </p>
     </div>
   );

@@ -7,21 +7,19 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState, type KeyboardEvent, type ReactElement } from 'react';
 import { problemText, send, type Question } from '../api/client.ts';
 import { inbox, queries } from '../api/queries.ts';
-import { CurlButton } from '../elements/copy-button.tsx';
+import { Button } from '../elements/button.tsx';
 import { plainLine } from '../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Segments } from '../elements/segments.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
 import { Lasting } from '../elements/when.tsx';
 import { useActions } from '../shell/actions.ts';
 import { say } from '../shell/notices.ts';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { answerQuestion, QuestionCard } from './question-card.tsx';
 
 const route = getRouteApi('/inbox');
-const kinds = [
-  { kind: undefined, label: 'all' },
-  { kind: 'approval', label: 'approvals' },
-  { kind: 'tool', label: 'choices' },
-  { kind: 'oauth', label: 'logins' },
-] as const;
+const kinds = [undefined, 'approval', 'tool', 'oauth'] as const;
+const kindNames = { all: 'all', approval: 'approvals', tool: 'choices', oauth: 'logins' } as const;
 
 export function InboxScreen(): ReactElement {
   const { kind, agent } = route.useSearch();
@@ -42,36 +40,22 @@ export function InboxScreen(): ReactElement {
   ]);
   return (
     <>
-      <header className="screen-head">
-        <h1>Inbox</h1>
-        <CurlButton path="/v1/choices?status=open" />
-      </header>
+      <ScreenHead title="Inbox" path="/v1/choices?status=open" />
       <search className="filters">
-        <div className="segments" role="group" aria-label="Kind">
-          {kinds.map((each) => (
-            <button
-              key={each.label}
-              type="button"
-              aria-pressed={kind === each.kind}
-              onClick={() => void navigate({ to: '/inbox', search: { agent, kind: each.kind }, replace: true })}
-            >
-              {each.label}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label="Kind"
+          values={kinds}
+          chosen={kind}
+          choose={(wanted) => void navigate({ to: '/inbox', search: { agent, kind: wanted }, replace: true })}
+          text={(each) => kindNames[each ?? 'all']}
+        />
         <p className="quiet hint">
           In the list: <kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>A</kbd> allow, <kbd>D</kbd> deny, <kbd>E</kbd> edit,{' '}
           <kbd>X</kbd> mark
         </p>
       </search>
       {together.length === 0 ? null : <Together questions={together} done={() => setMarked(new Set())} />}
-      {data === undefined ? (
-        error === null ? (
-          <Loading what="open questions" />
-        ) : (
-          <Failed error={error} again={() => void refetch()} />
-        )
-      ) : null}
+      {data === undefined ? <Pending what="open questions" error={error} again={() => void refetch()} /> : null}
       {data !== undefined && shown.length === 0 ? (
         <Empty title="Nothing waits for you">
           <p>
@@ -184,10 +168,7 @@ function actionOf(
 ): (() => void) | undefined {
   const decide = (decision: 'allow' | 'deny'): void => {
     (items[at + 1] ?? items[at - 1])?.focus();
-    void answerQuestion(question, {
-      decision,
-      ...(question.arguments_hash === undefined ? {} : { arguments_hash: question.arguments_hash }),
-    });
+    void answerQuestion(question, { decision, arguments_hash: question.arguments_hash });
   };
   switch (key.toLowerCase()) {
     case 'arrowdown':
@@ -217,11 +198,7 @@ function Together({
 }): ReactElement {
   const [reason, setReason] = useState('');
   const decide = async (decision: 'allow' | 'deny'): Promise<void> => {
-    const decisions = questions.map(({ id }) => ({
-      id,
-      decision,
-      ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
-    }));
+    const decisions = questions.map(({ id }) => ({ id, decision, reason: reason.trim() || undefined }));
     try {
       const { data } = await send<{
         readonly data: readonly { readonly status: number | string; readonly code?: string }[];
@@ -244,15 +221,13 @@ function Together({
         <span>Reason</span>
         <input className="grow" type="text" value={reason} onChange={(event) => setReason(event.target.value)} />
       </label>
-      <button type="button" className="button main-button" onClick={() => void decide('allow')}>
+      <Button kind="main" onClick={() => void decide('allow')}>
         Allow all
-      </button>
-      <button type="button" className="button danger-button" onClick={() => void decide('deny')}>
+      </Button>
+      <Button kind="danger" onClick={() => void decide('deny')}>
         Deny all
-      </button>
-      <button type="button" className="button" onClick={done}>
-        Unmark
-      </button>
+      </Button>
+      <Button onClick={done}>Unmark</Button>
     </div>
   );
 }

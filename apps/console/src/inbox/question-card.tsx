@@ -3,8 +3,10 @@ import { useId, useState, type ReactElement } from 'react';
 import { ApiProblem } from '@dormouse/client';
 import { problemText, send, type Question } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { JsonView } from '../elements/json-view.tsx';
+import { type ParsedJson, parsedJson } from '../api/parsed-json.ts';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { When } from '../elements/when.tsx';
 import { say } from '../shell/notices.ts';
@@ -98,9 +100,9 @@ function Approval({ question }: { readonly question: Question }): ReactElement {
     const isEdited = decision === 'allow' && parsed !== null && parsed.ok;
     await answerQuestion(question, {
       decision,
-      ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
-      ...(isEdited ? { arguments: parsed.value } : {}),
-      ...(hash === undefined ? {} : { arguments_hash: hash }),
+      reason: reason.trim() || undefined,
+      arguments: isEdited ? parsed.value : undefined,
+      arguments_hash: hash,
     });
     setBusy(false);
   };
@@ -136,52 +138,35 @@ function Approval({ question }: { readonly question: Question }): ReactElement {
         />
       </label>
       <div className="row">
-        <button
-          type="button"
-          className="button main-button"
-          disabled={isBusy || parsed?.ok === false}
-          onClick={() => void answer('allow')}
-        >
+        <Button kind="main" disabled={isBusy || parsed?.ok === false} onClick={() => void answer('allow')}>
           {edited === null ? 'Allow' : 'Allow as edited'}
-        </button>
-        <button type="button" className="button danger-button" disabled={isBusy} onClick={() => void answer('deny')}>
+        </Button>
+        <Button kind="danger" disabled={isBusy} onClick={() => void answer('deny')}>
           Deny
-        </button>
+        </Button>
         {edited === null ? (
           <>
-            <button type="button" className="button" disabled={isBusy} onClick={() => void answer('allow_for_thread')}>
+            <Button disabled={isBusy} onClick={() => void answer('allow_for_thread')}>
               Allow for this thread
-            </button>
-            <button
-              type="button"
-              className="button"
-              data-edit
-              onClick={() => setEdited(JSON.stringify(given ?? {}, null, 2))}
-            >
+            </Button>
+            <Button data-edit onClick={() => setEdited(JSON.stringify(given ?? {}, null, 2))}>
               Edit arguments
-            </button>
+            </Button>
           </>
         ) : (
-          <button type="button" className="button" onClick={() => setEdited(null)}>
-            As it was
-          </button>
+          <Button onClick={() => setEdited(null)}>As it was</Button>
         )}
       </div>
     </>
   );
 }
 
-function parsedObject(
-  text: string,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string } {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? { ok: true, value } : { ok: false, detail: 'The arguments are an object.' };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { ok: false, detail: error.message };
-    throw error;
-  }
+function parsedObject(text: string): ParsedJson {
+  const parsed = parsedJson(text);
+  if (!parsed.ok) return parsed;
+  const { value } = parsed;
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? parsed : { ok: false, detail: 'The arguments are an object.' };
 }
 
 function Choices({ question }: { readonly question: Question }): ReactElement {
@@ -194,25 +179,14 @@ function Choices({ question }: { readonly question: Question }): ReactElement {
   return (
     <div className="row choices">
       {question.choices.map((choice, index) => (
-        <button
-          key={index}
-          type="button"
-          className="button"
-          disabled={isBusy}
-          onClick={() => void answer({ selected: index })}
-        >
+        <Button key={index} disabled={isBusy} onClick={() => void answer({ selected: index })}>
           {plainLine(choice, 120)}
           {index === question.default ? <span className="quiet"> (default)</span> : null}
-        </button>
+        </Button>
       ))}
-      <button
-        type="button"
-        className="button quiet-button"
-        disabled={isBusy}
-        onClick={() => void answer({ dismiss: true })}
-      >
+      <Button kind="quiet" disabled={isBusy} onClick={() => void answer({ dismiss: true })}>
         Dismiss
-      </button>
+      </Button>
     </div>
   );
 }

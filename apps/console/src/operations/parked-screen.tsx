@@ -7,8 +7,9 @@ import { parkedThread, parkedThreads } from '../api/queries.ts';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { RequestButton } from '../elements/request-button.tsx';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
 import { When } from '../elements/when.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 
 const route = getRouteApi('/parked');
 
@@ -17,18 +18,9 @@ export function ParkedScreen(): ReactElement {
   const { data, error, refetch } = useQuery(parkedThreads);
   return (
     <>
-      <header className="screen-head">
-        <h1>Parked</h1>
-        <CurlButton path="/v1/parked" />
-      </header>
+      <ScreenHead title="Parked" path="/v1/parked" />
       <div className="screen-body">
-        {data === undefined ? (
-          error === null ? (
-            <Loading what="parked threads" />
-          ) : (
-            <Failed error={error} again={() => void refetch()} />
-          )
-        ) : null}
+        {data === undefined ? <Pending what="parked threads" error={error} again={() => void refetch()} /> : null}
         {data?.length === 0 ? (
           <Empty title="No thread is parked">
             <p>
@@ -66,7 +58,7 @@ export function ParkedScreen(): ReactElement {
 
 function Details({ thread }: { readonly thread: string }): ReactElement {
   const { data, error } = useQuery(parkedThread(thread));
-  if (data === undefined) return error === null ? <Loading what="the thread" /> : <Failed error={error} />;
+  if (data === undefined) return <Pending what="the thread" error={error} />;
   const path = { params: { path: { thread } } };
   return (
     <section className="card stack" aria-label="A parked thread">

@@ -5,14 +5,17 @@ import { useState, type FormEvent, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
 import { api, ask, problemText } from '../api/client.ts';
 import { apiKeys, queries, secrets, session } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CopyButton, CurlButton } from '../elements/copy-button.tsx';
+import { Fact } from '../elements/fact.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { RequestButton } from '../elements/request-button.tsx';
+import { Segments } from '../elements/segments.tsx';
 import { Failed } from '../elements/states.tsx';
 import { TextField } from '../elements/text-field.tsx';
 import { When } from '../elements/when.tsx';
 import { attempt } from '../shell/attempt.ts';
-import { setTheme, useTheme } from '../shell/theme.ts';
+import { setTheme, themes, useTheme } from '../shell/theme.ts';
 
 export function SettingsScreen(): ReactElement {
   return (
@@ -36,13 +39,7 @@ function Appearance(): ReactElement {
   return (
     <section className="card stack" aria-label="Appearance">
       <h2>Appearance</h2>
-      <div className="segments" role="group" aria-label="Theme">
-        {(['system', 'light', 'dark'] as const).map((each) => (
-          <button key={each} type="button" aria-pressed={theme === each} onClick={() => setTheme(each)}>
-            {each}
-          </button>
-        ))}
-      </div>
+      <Segments label="Theme" values={themes} chosen={theme} choose={setTheme} />
     </section>
   );
 }
@@ -55,24 +52,12 @@ function Session(): ReactElement {
       {error === null ? null : <p className="quiet">{plainText(problemText(error))}</p>}
       {data === undefined ? null : (
         <dl className="facts">
-          <div>
-            <dt>Tenant</dt>
-            <dd>{plainLine(data.tenant, 80)}</dd>
-          </div>
-          <div>
-            <dt>Key</dt>
-            <dd>{plainLine(data.name, 80)}</dd>
-          </div>
-          <div>
-            <dt>It may</dt>
-            <dd>{data.scopes.join(', ')}</dd>
-          </div>
-          <div>
-            <dt>Ends</dt>
-            <dd>
-              <When at={data.expires_at} />
-            </dd>
-          </div>
+          <Fact name="Tenant">{plainLine(data.tenant, 80)}</Fact>
+          <Fact name="Key">{plainLine(data.name, 80)}</Fact>
+          <Fact name="It may">{data.scopes.join(', ')}</Fact>
+          <Fact name="Ends">
+            <When at={data.expires_at} />
+          </Fact>
         </dl>
       )}
       <div className="row">
@@ -166,9 +151,9 @@ function SetSecret(): ReactElement {
       <TextField label="Name" value={name} onChange={setName} />
       <TextField label="Origins" placeholder="https://api.example.com" value={origin} onChange={setOrigin} />
       <TextField label="Value" type="password" value={value} onChange={setValue} />
-      <button type="submit" className="button main-button">
+      <Button type="submit" kind="main">
         Set secret
-      </button>
+      </Button>
     </form>
   );
 }
@@ -248,9 +233,9 @@ function Keys(): ReactElement {
             </label>
           ))}
         </fieldset>
-        <button type="submit" className="button main-button" disabled={chosen.length === 0}>
+        <Button type="submit" kind="main" disabled={chosen.length === 0}>
           Make key
-        </button>
+        </Button>
       </form>
     </section>
   );

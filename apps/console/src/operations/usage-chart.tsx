@@ -46,7 +46,7 @@ function seriesOf(rows: readonly UsageRow[], from: number, days: number): UPlot.
 function optionsFor(element: HTMLElement): UPlot.Options {
   const style = getComputedStyle(element);
   const colour = (name: string): string => resolved(element, `var(${name})`);
-  const bars = UPlot.paths.bars?.({ size: [0.7, 40] });
+  const bar = { width: 0, paths: UPlot.paths.bars?.({ size: [0.7, 40] }), points: { show: false } };
   const axis = {
     stroke: colour('--ink-2'),
     grid: { stroke: colour('--edge'), width: 1 },
@@ -61,20 +61,8 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     axes: [axis, { ...axis, size: 64 }],
     series: [
       { label: 'Day', value: '{YYYY}-{MM}-{DD}' },
-      {
-        label: 'Tokens in and out',
-        fill: colour('--blue'),
-        width: 0,
-        ...(bars === undefined ? {} : { paths: bars }),
-        points: { show: false },
-      },
-      {
-        label: 'Tokens out',
-        fill: colour('--amber'),
-        width: 0,
-        ...(bars === undefined ? {} : { paths: bars }),
-        points: { show: false },
-      },
+      { label: 'Tokens in and out', fill: colour('--blue'), ...bar },
+      { label: 'Tokens out', fill: colour('--amber'), ...bar },
     ],
   };
 }

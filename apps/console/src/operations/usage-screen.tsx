@@ -3,15 +3,17 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import { usage, type UsageRow } from '../api/queries.ts';
-import { CurlButton } from '../elements/copy-button.tsx';
 import { durationText } from '../elements/duration.ts';
+import { Measure } from '../elements/measure.tsx';
 import { plainLine } from '../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Segments } from '../elements/segments.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { UsageChart } from './usage-chart.tsx';
 
 const route = getRouteApi('/usage');
 const dayMs = 86_400_000;
-const spans = [7, 30, 90] as const;
+const spans: readonly number[] = [7, 30, 90];
 const number = new Intl.NumberFormat();
 
 export function UsageScreen(): ReactElement {
@@ -23,31 +25,19 @@ export function UsageScreen(): ReactElement {
   const byAgent = useQuery(usage('agent', from, to));
   return (
     <>
-      <header className="screen-head">
-        <h1>Usage</h1>
-        <CurlButton path={`/v1/usage?group_by=day&from=${from}&to=${to}`} />
-      </header>
+      <ScreenHead title="Usage" path={`/v1/usage?group_by=day&from=${from}&to=${to}`} />
       <div className="filters">
-        <div className="segments" role="group" aria-label="Time">
-          {spans.map((span) => (
-            <button
-              key={span}
-              type="button"
-              aria-pressed={span === days}
-              onClick={() => void navigate({ to: '/usage', search: { days: span }, replace: true })}
-            >
-              {span} days
-            </button>
-          ))}
-        </div>
+        <Segments
+          label="Time"
+          values={spans}
+          chosen={days}
+          choose={(span) => void navigate({ to: '/usage', search: { days: span }, replace: true })}
+          text={(span) => `${span} days`}
+        />
       </div>
       <div className="screen-body">
         {byDay.data === undefined ? (
-          byDay.error === null ? (
-            <Loading what="usage" />
-          ) : (
-            <Failed error={byDay.error} again={() => void byDay.refetch()} />
-          )
+          <Pending what="usage" error={byDay.error} again={() => void byDay.refetch()} />
         ) : null}
         {byDay.data?.data.length === 0 ? (
           <Empty title="Nothing was used in this time">
@@ -88,10 +78,7 @@ function Totals({ total }: { readonly total: Omit<UsageRow, 'key'> }): ReactElem
   return (
     <section className="card numbers" aria-label="Total">
       {numbers.map(([name, value]) => (
-        <p key={name}>
-          <span className="quiet">{name}</span>
-          <strong>{value}</strong>
-        </p>
+        <Measure key={name} name={name} value={value} />
       ))}
     </section>
   );

@@ -4,11 +4,12 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { api, ask } from '../api/client.ts';
 import { schedules, threadAt, threadList } from '../api/queries.ts';
-import { CurlButton } from '../elements/copy-button.tsx';
+import { Button } from '../elements/button.tsx';
 import { plainLine } from '../elements/plain-text.ts';
 import { RequestButton } from '../elements/request-button.tsx';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
 import { WaitingFor } from '../elements/status-badge.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { CancelSubscription } from '../thread/side/cancel-subscription.tsx';
 import { When } from '../elements/when.tsx';
 
@@ -34,18 +35,9 @@ export function WaitingScreen(): ReactElement {
   const isNothing = waits.length + subscriptions.length + crons.length === 0;
   return (
     <>
-      <header className="screen-head">
-        <h1>Waiting</h1>
-        <CurlButton path="/v1/threads?status=waiting" />
-      </header>
+      <ScreenHead title="Waiting" path="/v1/threads?status=waiting" />
       <div className="screen-body">
-        {data === undefined ? (
-          error === null ? (
-            <Loading what="threads" />
-          ) : (
-            <Failed error={error} again={() => void refetch()} />
-          )
-        ) : null}
+        {data === undefined ? <Pending what="threads" error={error} again={() => void refetch()} /> : null}
         {data !== undefined && isNothing ? (
           <Empty title="No thread waits for anything">
             <p>
@@ -112,9 +104,9 @@ export function WaitingScreen(): ReactElement {
           )}
         </Section>
         {open.length > shown || data?.hasMore === true ? (
-          <button type="button" className="button more" onClick={() => setShown(shown + threadsShown)}>
+          <Button className="more" onClick={() => setShown(shown + threadsShown)}>
             Look into more threads
-          </button>
+          </Button>
         ) : null}
       </div>
     </>

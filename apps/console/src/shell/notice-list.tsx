@@ -1,5 +1,6 @@
 // The notices, in a corner; read out where a screen reader listens.
 import type { ReactElement } from 'react';
+import { Button } from '../elements/button.tsx';
 import { Icon } from '../elements/icon.tsx';
 import { plainText } from '../elements/plain-text.ts';
 import { dismiss, useNotices } from './notices.ts';
@@ -11,9 +12,9 @@ export function Notices(): ReactElement {
       {notices.map(({ id, kind, text }) => (
         <div key={id} className="notice" data-kind={kind}>
           <span>{plainText(text)}</span>
-          <button type="button" className="button quiet-button" onClick={() => dismiss(id)} aria-label="Dismiss">
+          <Button kind="quiet" onClick={() => dismiss(id)} aria-label="Dismiss">
             <Icon name="cross" />
-          </button>
+          </Button>
         </div>
       ))}
     </div>

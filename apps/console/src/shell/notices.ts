@@ -1,5 +1,6 @@
 // Short messages about what was done or refused: a list that forgets by itself.
 import { useSyncExternalStore } from 'react';
+import { createListeners } from '../api/listeners.ts';
 
 export interface Notice {
   readonly id: number;
@@ -11,7 +12,7 @@ const shownMs = { done: 4_000, error: 12_000 } as const;
 const noticesMax = 4;
 let notices: readonly Notice[] = [];
 let nextId = 1;
-const listeners = new Set<() => void>();
+const listeners = createListeners();
 
 export function say(kind: Notice['kind'], text: string): void {
   const notice = { id: (nextId += 1), kind, text };
@@ -21,16 +22,9 @@ export function say(kind: Notice['kind'], text: string): void {
 
 export const dismiss = (id: number): void => show(notices.filter((notice) => notice.id !== id));
 
-export const useNotices = (): readonly Notice[] =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => notices,
-  );
+export const useNotices = (): readonly Notice[] => useSyncExternalStore(listeners.subscribe, () => notices);
 
 function show(next: readonly Notice[]): void {
   notices = next;
-  for (const listener of listeners) listener();
+  listeners.call();
 }

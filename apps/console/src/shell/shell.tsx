@@ -4,10 +4,11 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState, type ReactElement } from 'react';
 import { inbox } from '../api/queries.ts';
 import { useConnection } from '../api/connection.ts';
+import { Button } from '../elements/button.tsx';
 import { Icon, type IconName } from '../elements/icon.tsx';
 import { Notices } from './notice-list.tsx';
 import { places } from './places.ts';
-import { setTheme, useTheme, type Theme } from './theme.ts';
+import { setTheme, type Theme, themes, useTheme } from './theme.ts';
 import { SignIn } from './sign-in.tsx';
 
 const Palette = lazy(() => import('./palette.tsx').then(({ CommandPalette }) => ({ default: CommandPalette })));
@@ -27,11 +28,11 @@ export function Shell(): ReactElement {
         </div>
         <Navigation />
         <div className="rail-end">
-          <button type="button" className="button palette-button" onClick={() => setPaletteOpen(true)}>
+          <Button className="palette-button" onClick={() => setPaletteOpen(true)}>
             <Icon name="search" />
             <span>Commands</span>
             <kbd>{isMac ? '⌘' : 'Ctrl'} K</kbd>
-          </button>
+          </Button>
           <ThemeButton />
         </div>
       </header>
@@ -81,23 +82,16 @@ function Navigation(): ReactElement {
   );
 }
 
-const themes: readonly { readonly theme: Theme; readonly icon: IconName; readonly next: Theme }[] = [
-  { theme: 'system', icon: 'auto', next: 'light' },
-  { theme: 'light', icon: 'sun', next: 'dark' },
-  { theme: 'dark', icon: 'moon', next: 'system' },
-];
+const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'auto', light: 'sun', dark: 'moon' };
 
 function ThemeButton(): ReactElement {
   const theme = useTheme();
-  const { icon, next } = themes.find((each) => each.theme === theme) ?? {
-    icon: 'auto' as const,
-    next: 'light' as const,
-  };
+  const next = themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'system';
   return (
-    <button type="button" className="button quiet-button" onClick={() => setTheme(next)}>
-      <Icon name={icon} />
+    <Button kind="quiet" onClick={() => setTheme(next)}>
+      <Icon name={themeIcons[theme]} />
       <span>Theme: {theme}</span>
-    </button>
+    </Button>
   );
 }
 

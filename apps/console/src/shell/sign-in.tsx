@@ -2,6 +2,7 @@
 import { useState, type FormEvent, type ReactElement } from 'react';
 import { api, ask, problemText } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 
 export function SignIn(): ReactElement {
   const [key, setKey] = useState('');
@@ -41,9 +42,9 @@ export function SignIn(): ReactElement {
           {refused}
         </p>
       )}
-      <button type="submit" className="button main-button">
+      <Button type="submit" kind="main">
         Sign in
-      </button>
+      </Button>
     </form>
   );
 }

@@ -1,5 +1,6 @@
 // The thread as of any position: a slider over its log, and the way back to now.
 import { useEffect, useState, type ReactElement } from 'react';
+import { Button } from '../elements/button.tsx';
 import { clockText } from '../elements/duration.ts';
 import { useThreadView } from './thread-context.ts';
 
@@ -37,11 +38,7 @@ export function PositionSlider(): ReactElement | null {
         {shown} of {end}
         {event === undefined ? '' : `, ${clockText(event.at)}`}
       </output>
-      {at === undefined ? null : (
-        <button type="button" className="button" onClick={() => change({ at: undefined })}>
-          Back to now
-        </button>
-      )}
+      {at === undefined ? null : <Button onClick={() => change({ at: undefined })}>Back to now</Button>}
     </div>
   );
 }

@@ -3,8 +3,10 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import { api, ask } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { ActionsMenu, type MenuAction } from '../elements/actions-menu.tsx';
 import { copyText, CurlButton } from '../elements/copy-button.tsx';
+import { Crumbs } from '../shell/crumbs.tsx';
 import { Window } from '../elements/modal.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { FirstWait, StatusBadge } from '../elements/status-badge.tsx';
@@ -16,18 +18,13 @@ export function ThreadHead(): ReactElement {
   const { thread, state, at } = useThreadView();
   const status = at === undefined ? (state.status ?? thread.status) : thread.status;
   const waitingOn = at === undefined && state.status !== null ? state.waitingOn : thread.waiting_on;
-  const problems = at === undefined ? thread.problems : [];
+  const lastError = status === 'idle' && thread.last_error !== null ? [thread.last_error] : [];
+  const problems = at === undefined ? [...thread.problems, ...lastError] : [];
   const sentence = at === undefined && status !== 'idle' && status !== 'closed' ? thread.waiting : null;
   return (
     <header className="thread-head">
       <div className="thread-name">
-        <Link to="/threads" className="crumb">
-          Threads
-        </Link>
-        <span aria-hidden="true">/</span>
-        <h1>
-          <bdi>{plainLine(thread.title ?? thread.id, 120)}</bdi>
-        </h1>
+        <Crumbs to="/threads" list="Threads" name={thread.title ?? thread.id} charactersMax={120} />
       </div>
       <div className="thread-facts">
         <StatusBadge status={status} />
@@ -50,22 +47,14 @@ export function ThreadHead(): ReactElement {
         <ThreadActions />
       </div>
       {sentence === null ? null : <p className="quiet waiting-sentence">{plainText(sentence)}</p>}
-      {problems.map(({ code, detail }) => (
-        <p key={code + detail} className="problem">
+      {problems.map(({ code, detail }, index) => (
+        <p key={index} className="problem">
           <a href={`/errors/${encodeURIComponent(code)}`} target="_blank" rel="noreferrer">
             {plainLine(code, 60)}
           </a>{' '}
           {plainText(detail)}
         </p>
       ))}
-      {at === undefined && thread.last_error !== null && status === 'idle' ? (
-        <p className="problem">
-          <a href={`/errors/${encodeURIComponent(thread.last_error.code)}`} target="_blank" rel="noreferrer">
-            {plainLine(thread.last_error.code, 60)}
-          </a>{' '}
-          {plainText(thread.last_error.detail)}
-        </p>
-      ) : null}
     </header>
   );
 }
@@ -96,27 +85,18 @@ function ThreadActions(): ReactElement {
   return (
     <div className="row end grow">
       {isOpen && (status === 'thinking' || status === 'waiting') ? (
-        <button type="button" className="button" onClick={interrupt}>
-          Interrupt
-        </button>
+        <Button onClick={interrupt}>Interrupt</Button>
       ) : null}
-      {isOpen && thread.last_error !== null && status === 'idle' ? (
-        <button type="button" className="button" onClick={retry}>
-          Retry
-        </button>
-      ) : null}
+      {isOpen && thread.last_error !== null && status === 'idle' ? <Button onClick={retry}>Retry</Button> : null}
       <CurlButton path={`/v1/threads/${id}${at === undefined ? '' : `?at=${at}`}`} />
       <ActionsMenu label="More actions" actions={actions} />
       {isClosing ? (
         <Window title="Close this thread?" close={() => setClosing(false)}>
           <p>A closed thread takes no message and no event any more. Its history stays.</p>
           <div className="row end">
-            <button type="button" className="button" onClick={() => setClosing(false)}>
-              Keep it open
-            </button>
-            <button
-              type="button"
-              className="button danger-button"
+            <Button onClick={() => setClosing(false)}>Keep it open</Button>
+            <Button
+              kind="danger"
               onClick={() => {
                 setClosing(false);
                 close();
@@ -124,7 +104,7 @@ function ThreadActions(): ReactElement {
               }}
             >
               Close thread
-            </button>
+            </Button>
           </div>
         </Window>
       ) : null}

@@ -4,7 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
 import { queries, threadAt } from '../api/queries.ts';
-import { Failed, Loading } from '../elements/states.tsx';
+import { Failed, Pending } from '../elements/states.tsx';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './conversation/composer.tsx';
 import { Conversation } from './conversation/conversation.tsx';
@@ -24,7 +24,7 @@ export function ThreadScreen(): ReactElement {
   const { threadId } = route.useParams();
   const { data, error, refetch } = useQuery(threadAt(threadId));
   if (data?.id === threadId) return <OpenThread key={threadId} thread={data} />;
-  return error === null ? <Loading what="the thread" /> : <Failed error={error} again={() => void refetch()} />;
+  return <Pending what="the thread" error={error} again={() => void refetch()} />;
 }
 
 function OpenThread({ thread: now }: { readonly thread: Schemas['Thread'] }): ReactElement {

@@ -5,6 +5,7 @@ import { useState, type FormEvent, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
 import { api, ask, problemText } from '../api/client.ts';
 import { agents, queries } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { Window } from '../elements/modal.tsx';
 import { Empty, Loading } from '../elements/states.tsx';
@@ -56,9 +57,9 @@ function Form(props: {
   const [isSending, setSending] = useState(false);
   const body: Schemas['NewThread'] = {
     agent,
-    ...(version === '' ? {} : { agent_version: Number(version) }),
-    ...(user.trim() === '' ? {} : { user_id: user.trim() }),
-    ...(text.trim() === '' ? {} : { message: { text } }),
+    agent_version: version === '' ? undefined : Number(version),
+    user_id: user.trim() || undefined,
+    message: text.trim() === '' ? undefined : { text },
   };
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -126,12 +127,10 @@ function Form(props: {
       )}
       <div className="row end">
         <CurlButton method="POST" path="/v1/threads" body={body} />
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="submit" className="button main-button" disabled={isSending}>
+        <Button onClick={close}>Cancel</Button>
+        <Button type="submit" kind="main" disabled={isSending}>
           Open thread
-        </button>
+        </Button>
       </div>
     </form>
   );

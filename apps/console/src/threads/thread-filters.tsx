@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState, type ReactElement } from 'react';
 import { agents } from '../api/queries.ts';
+import { Segments } from '../elements/segments.tsx';
 import type { ThreadsSearch } from '../search.ts';
 
-const statuses = ['thinking', 'waiting', 'idle', 'opening', 'parked', 'closed'] as const;
+const statuses = [undefined, 'thinking', 'waiting', 'idle', 'opening', 'parked', 'closed'] as const;
 type Filter = Omit<ThreadsSearch, 'new'>;
 const typingMs = 300;
 
@@ -18,16 +19,13 @@ export function ThreadFilters({ filter }: { readonly filter: Filter }): ReactEle
   const isMoreUsed = [user, external, parent, label, since].some((value) => value !== undefined);
   return (
     <search className="filters">
-      <div className="segments" role="group" aria-label="Status">
-        <button type="button" aria-pressed={filter.status === undefined} onClick={() => set({ status: undefined })}>
-          all
-        </button>
-        {statuses.map((status) => (
-          <button key={status} type="button" aria-pressed={filter.status === status} onClick={() => set({ status })}>
-            {status}
-          </button>
-        ))}
-      </div>
+      <Segments
+        label="Status"
+        values={statuses}
+        chosen={filter.status}
+        choose={(status) => set({ status })}
+        text={(status) => status ?? 'all'}
+      />
       <label className="field inline">
         <span>Agent</span>
         <select value={filter.agent ?? ''} onChange={(event) => set({ agent: event.target.value || undefined })}>

@@ -4,13 +4,14 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState, type KeyboardEvent, type ReactElement } from 'react';
 import type { ThreadRow } from '../api/client.ts';
 import { threadList, threadQuery, type ThreadFilter } from '../api/queries.ts';
-import { CurlButton } from '../elements/copy-button.tsx';
+import { Button } from '../elements/button.tsx';
 import { Icon } from '../elements/icon.tsx';
 import { plainLine } from '../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
 import { FirstWait, StatusBadge } from '../elements/status-badge.tsx';
 import { When } from '../elements/when.tsx';
 import { useActions } from '../shell/actions.ts';
+import { ScreenHead } from '../shell/screen-head.tsx';
 import { ThreadFilters } from './thread-filters.tsx';
 
 const NewThread = lazy(() => import('./new-thread.tsx').then((module) => ({ default: module.NewThread })));
@@ -20,33 +21,29 @@ export function ThreadsScreen(): ReactElement {
   const { new: isNewOpen, ...filter } = route.useSearch();
   const navigate = useNavigate();
   const [pages, setPages] = useState(1);
-  const { data, error, isPending, refetch } = useQuery(threadList(filter, pages));
+  const { data, error, refetch } = useQuery(threadList(filter, pages));
   const openNew = (isOpen: boolean): void =>
     void navigate({ to: '/threads', search: { ...filter, ...(isOpen ? { new: true } : {}) }, replace: !isOpen });
   useActions('threads', [{ id: 'new', label: 'New thread', run: () => openNew(true) }]);
   return (
     <>
-      <header className="screen-head">
-        <h1>Threads</h1>
-        <div className="row">
-          <CurlButton path={`/v1/threads?${threadQuery(filter)}`} />
-          <button type="button" className="button main-button" onClick={() => openNew(true)}>
-            <Icon name="plus" /> New thread
-          </button>
-        </div>
-      </header>
+      <ScreenHead title="Threads" path={`/v1/threads?${threadQuery(filter)}`}>
+        <Button kind="main" onClick={() => openNew(true)}>
+          <Icon name="plus" /> New thread
+        </Button>
+      </ScreenHead>
       <ThreadFilters filter={filter} />
-      {error !== null && data === undefined ? <Failed error={error} again={() => void refetch()} /> : null}
-      {isPending && error === null ? <Loading what="threads" /> : null}
-      {data === undefined ? null : data.rows.length === 0 ? (
+      {data === undefined ? (
+        <Pending what="threads" error={error} again={() => void refetch()} />
+      ) : data.rows.length === 0 ? (
         <NoThreads isFiltered={isFiltered(filter)} openNew={() => openNew(true)} />
       ) : (
         <Rows rows={data.rows} />
       )}
       {data?.hasMore === true ? (
-        <button type="button" className="button more" onClick={() => setPages(pages + 1)}>
+        <Button className="more" onClick={() => setPages(pages + 1)}>
           Show more
-        </button>
+        </Button>
       ) : null}
       {isNewOpen === true ? (
         <Suspense fallback={null}>
@@ -77,9 +74,9 @@ function NoThreads({
   return (
     <Empty title="No thread yet">
       <p>A thread is one conversation with an agent. Open one here, or with the API.</p>
-      <button type="button" className="button main-button" onClick={openNew}>
+      <Button kind="main" onClick={openNew}>
         <Icon name="plus" /> New thread
-      </button>
+      </Button>
     </Empty>
   );
 }

@@ -3,6 +3,7 @@
 // Invariants:
 //   F1. Whatever a schema says, there is a field: an unknown kind is JSON.
 //   F2. An empty optional field is absent from the arguments, not an empty text.
+import { parsedJson } from '../api/parsed-json.ts';
 
 export interface SchemaField {
   readonly name: string;
@@ -66,20 +67,13 @@ function valueOf(kind: SchemaField['kind'], text: string): unknown {
       return Number.isNaN(Number(text)) ? undefined : Number(text);
     case 'boolean':
       return text === 'true';
-    case 'json':
-      return parsed(text);
+    case 'json': {
+      const parsed = parsedJson(text);
+      return parsed.ok ? parsed.value : undefined;
+    }
     case 'text':
     case 'choice':
       return text;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

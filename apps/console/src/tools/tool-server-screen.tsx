@@ -4,10 +4,14 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { api, ask } from '../api/client.ts';
 import { queries, toolServer, type ToolServerDetails } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
+import { Crumbs } from '../shell/crumbs.tsx';
 import { durationText } from '../elements/duration.ts';
+import { Fact } from '../elements/fact.tsx';
+import { Measure } from '../elements/measure.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
-import { Failed, Loading } from '../elements/states.tsx';
+import { Failed, Loading, Pending } from '../elements/states.tsx';
 import { attempt } from '../shell/attempt.ts';
 import { useActions } from '../shell/actions.ts';
 import { toolsOf, type ShownTool } from './toolset.ts';
@@ -18,8 +22,7 @@ const route = getRouteApi('/tools/$serverName');
 export function ToolServerScreen(): ReactElement {
   const { serverName } = route.useParams();
   const { data, error, refetch } = useQuery(toolServer(serverName));
-  if (data === undefined)
-    return error === null ? <Loading what="the tool server" /> : <Failed error={error} again={() => void refetch()} />;
+  if (data === undefined) return <Pending what="the tool server" error={error} again={() => void refetch()} />;
   return <Server key={serverName} server={data} />;
 }
 
@@ -45,39 +48,24 @@ function Server({ server }: { readonly server: ToolServerDetails }): ReactElemen
     <>
       <header className="screen-head">
         <div className="row">
-          <Link to="/tools" className="crumb">
-            Tool servers
-          </Link>
-          <span aria-hidden="true">/</span>
-          <h1>
-            <bdi>{plainLine(name, 80)}</bdi>
-          </h1>
+          <Crumbs to="/tools" list="Tool servers" name={name} />
           {paused ? <span className="badge">paused</span> : null}
         </div>
         <div className="row">
           <CurlButton path={`/v1/tool-servers/${name}`} />
-          <button type="button" className="button" onClick={toggle}>
-            {paused ? 'Resume' : 'Pause'}
-          </button>
-          <button type="button" className="button main-button" disabled={probe.isFetching} onClick={again}>
+          <Button onClick={toggle}>{paused ? 'Resume' : 'Pause'}</Button>
+          <Button kind="main" disabled={probe.isFetching} onClick={again}>
             Probe
-          </button>
+          </Button>
         </div>
       </header>
       <div className="screen-body">
         <dl className="facts card">
-          <div>
-            <dt>Base URL</dt>
-            <dd>{plainText(url)}</dd>
-          </div>
-          <div>
-            <dt>Credential</dt>
-            <dd>{server.auth === null ? 'none' : plainLine(server.auth.type, 60)}</dd>
-          </div>
-          <div>
-            <dt>Pinned manifest</dt>
-            <dd>{server.pinned_sha256 === null ? 'no' : <code>{server.pinned_sha256}</code>}</dd>
-          </div>
+          <Fact name="Base URL">{plainText(url)}</Fact>
+          <Fact name="Credential">{server.auth === null ? 'none' : plainLine(server.auth.type, 60)}</Fact>
+          <Fact name="Pinned manifest">
+            {server.pinned_sha256 === null ? 'no' : <code>{server.pinned_sha256}</code>}
+          </Fact>
         </dl>
         <HealthCard health={health} />
         {probe.error === null ? null : <Failed error={probe.error} again={again} />}
@@ -112,30 +100,18 @@ function HealthCard({ health }: { readonly health: ToolServerDetails['health'] }
   const ms = (value: number | null): string => (value === null ? '–' : durationText(value));
   return (
     <section className="card numbers" aria-label="Health">
-      <p>
-        <span className="quiet">Health</span>
-        <strong>
+      <Measure
+        name="Health"
+        value={
           <span className="badge" data-status={state}>
             {state}
           </span>
-        </strong>
-        <span className="quiet">breaker {breaker.replaceAll('_', ' ')}</span>
-      </p>
-      <p>
-        <span className="quiet">Acknowledged in</span>
-        <strong>{ms(ack.p50)}</strong>
-        <span className="quiet">p99 {ms(ack.p99)}</span>
-      </p>
-      <p>
-        <span className="quiet">Called back after</span>
-        <strong>{ms(callback.p50)}</strong>
-        <span className="quiet">p99 {ms(callback.p99)}</span>
-      </p>
-      <p>
-        <span className="quiet">Errors in the last hour</span>
-        <strong>{errors['1h']}</strong>
-        <span className="quiet">{errors['24h']} in a day</span>
-      </p>
+        }
+        note={`breaker ${breaker.replaceAll('_', ' ')}`}
+      />
+      <Measure name="Acknowledged in" value={ms(ack.p50)} note={`p99 ${ms(ack.p99)}`} />
+      <Measure name="Called back after" value={ms(callback.p50)} note={`p99 ${ms(callback.p99)}`} />
+      <Measure name="Errors in the last hour" value={errors['1h']} note={`${errors['24h']} in a day`} />
       {oldest === null ? null : (
         <p>
           <span className="quiet">Oldest open call</span>

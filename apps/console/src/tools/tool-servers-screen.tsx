@@ -4,38 +4,30 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactElement } from 'react';
 import { api, ask, problemText } from '../api/client.ts';
 import { queries, toolServers } from '../api/queries.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { Icon } from '../elements/icon.tsx';
 import { Window } from '../elements/modal.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../elements/states.tsx';
+import { Empty, Pending } from '../elements/states.tsx';
 import { TextField } from '../elements/text-field.tsx';
+import { ScreenHead } from '../shell/screen-head.tsx';
 
 export function ToolServersScreen(): ReactElement {
   const { data, error, refetch } = useQuery(toolServers);
   const [isNew, setNew] = useState(false);
   const add = (
-    <button type="button" className="button main-button" onClick={() => setNew(true)}>
+    <Button kind="main" onClick={() => setNew(true)}>
       <Icon name="plus" /> Register a tool server
-    </button>
+    </Button>
   );
   return (
     <>
-      <header className="screen-head">
-        <h1>Tool servers</h1>
-        <div className="row">
-          <CurlButton path="/v1/tool-servers" />
-          {add}
-        </div>
-      </header>
+      <ScreenHead title="Tool servers" path="/v1/tool-servers">
+        {add}
+      </ScreenHead>
       <div className="screen-body">
-        {data === undefined ? (
-          error === null ? (
-            <Loading what="tool servers" />
-          ) : (
-            <Failed error={error} again={() => void refetch()} />
-          )
-        ) : null}
+        {data === undefined ? <Pending what="tool servers" error={error} again={() => void refetch()} /> : null}
         {data?.length === 0 ? (
           <Empty title="No tool server yet">
             <p>
@@ -98,9 +90,9 @@ function Register({ close }: { readonly close: () => void }): ReactElement {
       )}
       <div className="row end">
         <CurlButton method="POST" path="/v1/tool-servers" body={body} />
-        <button type="submit" className="button main-button">
+        <Button type="submit" kind="main">
           Register
-        </button>
+        </Button>
       </div>
     </form>
   );

@@ -2,9 +2,11 @@
 import { useState, type FormEvent, type ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
 import { api, ask } from '../api/client.ts';
+import { Button } from '../elements/button.tsx';
 import { CurlButton } from '../elements/copy-button.tsx';
 import { durationText } from '../elements/duration.ts';
 import { JsonView } from '../elements/json-view.tsx';
+import { Plain } from '../elements/plain.tsx';
 import { plainLine, plainText } from '../elements/plain-text.ts';
 import { Failed } from '../elements/states.tsx';
 import { argumentsOf, fieldsOf, type SchemaField } from './schema-fields.ts';
@@ -55,13 +57,9 @@ export function TryTool({ server, tool }: { readonly server: string; readonly to
         ))}
         <div className="row end">
           <CurlButton method="POST" path={path} body={body} />
-          <button
-            type="submit"
-            className={isDestructive ? 'button danger-button' : 'button main-button'}
-            disabled={isBusy || !read.ok}
-          >
+          <Button type="submit" kind={isDestructive ? 'danger' : 'main'} disabled={isBusy || !read.ok}>
             {isBusy ? 'Calling…' : isDestructive ? 'Really call it' : 'Try it'}
-          </button>
+          </Button>
         </div>
       </form>
       <div role="status">
@@ -89,9 +87,7 @@ function Trial({ report }: { readonly report: Schemas['TrialReport'] }): ReactEl
         <span className="quiet">{durationText(took)}</span>
       </p>
       {[...texts, ...(prompt === undefined ? [] : [prompt]), ...choices].map((text) => (
-        <p key={text} className="plain" dir="auto">
-          {plainText(text)}
-        </p>
+        <Plain key={text} text={text} />
       ))}
       <details>
         <summary className="quiet">As it was sent</summary>

@@ -1,10 +1,10 @@
 // `dormouse schedules create`, `delete`, and `list` without a thread: the schedules of the tenant, which wake or open
 // threads.
-import { ask, everyItem, type Schemas } from '@dormouse/client';
+import { ask, whole } from '@dormouse/client';
 import { type Command, Option } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import type { RunCommand } from '../../command.ts';
-import { answer, type CliContext, table } from '../../context.ts';
+import { answer, answerList, type CliContext } from '../../context.ts';
 
 interface CreateOptions {
   readonly agent: string;
@@ -23,33 +23,30 @@ export function addTenantScheduleCommands(schedules: Command, run: RunCommand): 
     .addOption(
       new Option('--missed <rule>', 'when nothing could act on a time').choices(['skip', 'once']).default('once'),
     )
-    .action((name: string, cron: string, message: string, options: CreateOptions) =>
-      run((context) => create(context, { name, cron, message }, options)),
+    .action(
+      run((context, name: string, cron: string, message: string, options: CreateOptions) =>
+        create(context, { name, cron, message }, options),
+      ),
     );
-  schedules
-    .command('delete <name>')
-    .description('fire a schedule of the tenant no more')
-    .action((name: string) =>
-      run(async (context) => {
-        const { api } = await context.connect();
-        await ask(api.DELETE('/v1/schedules/{name}', { params: { path: { name } } }));
-        answer(context, `${name} is deleted`, { name, deleted: true });
-      }),
-    );
+  schedules.command('delete <name>').description('fire a schedule of the tenant no more').action(run(remove));
 }
 
 export async function listTenantSchedules(context: CliContext): Promise<void> {
   const { api } = await context.connect();
-  const found: Schemas['TenantSchedule'][] = [];
-  for await (const one of everyItem((cursor) => ask(api.GET('/v1/schedules', { params: { query: { cursor } } }))))
-    found.push(one);
-  if (context.json) return found.forEach((one) => answer(context, '', one));
-  const rows = found.map((one) => [
-    ...[one.name, one.cron, one.time_zone, one.agent, one.next_at ?? 'never', one.last_fired_at ?? 'never'],
-    ...[String(one.fired), String(one.skipped), cleanLine(one.message, 40)],
-  ]);
-  const heading = ['SCHEDULE', 'CRON', 'ZONE', 'AGENT', 'NEXT', 'LAST', 'FIRED', 'SKIPPED', 'MESSAGE'];
-  context.terminal.out(table([heading, ...rows]));
+  const found = await whole((query) => ask(api.GET('/v1/schedules', { params: { query } })));
+  answerList(context, found, {
+    heading: ['SCHEDULE', 'CRON', 'ZONE', 'AGENT', 'NEXT', 'LAST', 'FIRED', 'SKIPPED', 'MESSAGE'],
+    row: (one) => [
+      ...[one.name, one.cron, one.time_zone, one.agent, one.next_at ?? 'never', one.last_fired_at ?? 'never'],
+      ...[String(one.fired), String(one.skipped), cleanLine(one.message, 40)],
+    ],
+  });
+}
+
+async function remove(context: CliContext, name: string): Promise<void> {
+  const { api } = await context.connect();
+  await ask(api.DELETE('/v1/schedules/{name}', { params: { path: { name } } }));
+  answer(context, `${name} is deleted`, { name, deleted: true });
 }
 
 async function create(

@@ -1,14 +1,13 @@
 // `dormouse sources`: who may deliver to the tenant, signed; list, create, delete. The URL of a source is a credential:
 // it is printed when the source is made, alone on stdout.
-import { ask, everyItem, type Schemas } from '@dormouse/client';
+import { ask, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import type { RunCommand } from '../../command.ts';
-import { answer, type CliContext, progress, table } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { answer, answerList, type CliContext, progress } from '../../context.ts';
+import { oneOf } from '../../given-values.ts';
 
-type Kind = Schemas['NewSource']['kind'];
-const kinds: readonly Kind[] = ['github', 'stripe', 'slack', 'standard'];
+const kinds = ['github', 'stripe', 'slack', 'standard'] as const;
 
 interface CreateOptions {
   readonly kind: string;
@@ -20,10 +19,7 @@ interface CreateOptions {
 
 export function addSourceCommands(program: Command, run: RunCommand): void {
   const sources = program.command('sources').description('who may deliver events, signed: list, create, delete');
-  sources
-    .command('list', { isDefault: true })
-    .description('sources by name; never their URLs')
-    .action(() => run(list));
+  sources.command('list', { isDefault: true }).description('sources by name; never their URLs').action(run(list));
   sources
     .command('create <name>')
     .description('make one; the URL for its sender is printed, and by the same command again')
@@ -35,27 +31,20 @@ export function addSourceCommands(program: Command, run: RunCommand): void {
       'what names the thread: a JSON Pointer such as /issue/id, or header:NAME',
     )
     .requiredOption('--message <template>', 'what the agent reads: text with {{/pointer}}')
-    .action((name: string, options: CreateOptions) => run((context) => create(context, name, options)));
-  sources
-    .command('delete <name>')
-    .description('take nothing more from it')
-    .action((name: string) => run((context) => remove(context, name)));
+    .action(run(create));
+  sources.command('delete <name>').description('take nothing more from it').action(run(remove));
 }
 
 async function list(context: CliContext): Promise<void> {
   const { api } = await context.connect();
-  const found: Schemas['Source'][] = [];
-  for await (const source of everyItem((cursor) => ask(api.GET('/v1/sources', { params: { query: { cursor } } }))))
-    found.push(source);
-  if (context.json) return found.forEach((source) => answer(context, '', source));
-  const rows = found.map(({ name, kind, agent, secret, key }) => [name, kind, agent, secret, cleanLine(key)]);
-  context.terminal.out(table([['SOURCE', 'KIND', 'AGENT', 'SECRET', 'KEY'], ...rows]));
+  answerList(context, await whole((query) => ask(api.GET('/v1/sources', { params: { query } }))), {
+    heading: ['SOURCE', 'KIND', 'AGENT', 'SECRET', 'KEY'],
+    row: ({ name, kind, agent, secret, key }) => [name, kind, agent, secret, cleanLine(key)],
+  });
 }
 
 async function create(context: CliContext, name: string, { kind: given, ...fields }: CreateOptions): Promise<void> {
-  const kind = kinds.find((each) => each === given);
-  if (kind === undefined)
-    throw new CliFailure(exitCodes.usage, `${given} is no kind of source`, `One of: ${kinds.join(', ')}`);
+  const kind = oneOf(kinds, given, 'kind of source');
   const { api } = await context.connect();
   const { secret, agent, threadKey: key, message } = fields;
   const made = await ask(api.POST('/v1/sources', { body: { name, kind, secret, agent, key, message } }));

@@ -1,14 +1,15 @@
 // `dormouse erasures`: erases contents, shows certificates, and brings a list of erasures along after a restore.
-import { ask, certificateComplaint, type Client, everyItem, type Schemas } from '@dormouse/client';
+import { ask, certificateComplaint, type Client, type Schemas, whole } from '@dormouse/client';
 import type { Command } from 'commander';
 import { readFile, writeFile } from 'node:fs/promises';
 import { auditKeysIn } from '../../audit-key-file.ts';
 import { cleanLine } from '../../clean-text.ts';
 import { cli } from '../../command-name.ts';
 import type { RunCommand } from '../../command.ts';
-import { answer, type CliContext, progress, table } from '../../context.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { answer, answerList, type CliContext, progress } from '../../context.ts';
+import { CliFailure, exitCodes, wrongUsage } from '../../exit-code.ts';
 import { linesOf } from '../../file-lines.ts';
+import { hasCode, isThereAlready, messageOf } from '../../thrown.ts';
 
 type Erasure = Schemas['Erasure'];
 
@@ -20,58 +21,51 @@ interface RequestOptions {
 
 export function addErasureCommands(program: Command, run: RunCommand): void {
   const erasures = program.command('erasures').description('contents that were erased, and their certificates');
-  erasures
-    .command('list', { isDefault: true })
-    .description('all erasures, the newest first')
-    .action(() => run(list));
+  erasures.command('list', { isDefault: true }).description('all erasures, the newest first').action(run(list));
   erasures
     .command('request')
     .description('erase the contents of a thread with all below it, or everything of an end user')
     .option('--thread <id>', 'a thread; its family, if it is a root')
     .option('--user <id>', 'an end user, by the `user_id` of threads')
     .option('--yes', 'do not ask; there is no way back', false)
-    .action((options: RequestOptions) => run((context) => request(context, options)));
-  erasures
-    .command('get <id>')
-    .description('an erasure, with its certificate when it is done')
-    .action((id: string) => run((context) => show(context, id)));
+    .action(run(request));
+  erasures.command('get <id>').description('an erasure, with its certificate when it is done').action(run(show));
   erasures
     .command('verify <file>')
     .description('check a certificate, offline: what `get` has printed; exits 5 when it was changed')
     .requiredOption('--keys <file>', 'what `dormouse audit keys` printed, before it or since')
-    .action((file: string, { keys }: { readonly keys: string }) => run((context) => verify(context, file, keys)));
+    .action(run(verify));
   erasures
     .command('export <file>')
     .description('every erasure as NDJSON, into a new file: keep it apart from backups')
-    .action((file: string) => run((context) => exportAll(context, file)));
+    .action(run(exportAll));
   erasures
     .command('apply <file>')
     .description('erase again what a restore has brought back, by what `export` wrote')
-    .action((file: string) => run((context) => apply(context, file)));
+    .action(run(apply));
 }
 
-const pages = ({ api }: Awaited<ReturnType<CliContext['connect']>>): AsyncIterable<Erasure> =>
-  everyItem((cursor) => ask(api.GET('/v1/erasures', { params: { query: { limit: 200, cursor } } })));
+async function allOf(context: CliContext): Promise<readonly Erasure[]> {
+  const { api } = await context.connect();
+  return whole((query) => ask(api.GET('/v1/erasures', { params: { query: { limit: 200, ...query } } })));
+}
 
 async function list(context: CliContext): Promise<void> {
-  const found: Erasure[] = [];
-  for await (const erasure of pages(await context.connect())) found.push(erasure);
-  if (context.json) return found.forEach((erasure) => answer(context, '', erasure));
-  if (found.length === 0) return context.terminal.err('Nothing was erased.');
-  const rows = found.map(({ id, scope, subject, state, requested_at: at, threads }) =>
-    [id, scope, subject, state, at, String(threads)].map((cell) => cleanLine(cell, 80)),
-  );
-  context.terminal.out(table([['ID', 'SCOPE', 'SUBJECT', 'STATE', 'REQUESTED', 'THREADS'], ...rows]));
+  answerList(context, await allOf(context), {
+    heading: ['ID', 'SCOPE', 'SUBJECT', 'STATE', 'REQUESTED', 'THREADS'],
+    row: ({ id, scope, subject, state, requested_at: at, threads }) =>
+      [id, scope, subject, state, at, String(threads)].map((cell) => cleanLine(cell, 80)),
+    none: 'Nothing was erased.',
+  });
 }
 
 async function request(context: CliContext, { thread, user, yes }: RequestOptions): Promise<void> {
   if ((thread === undefined) === (user === undefined))
-    throw new CliFailure(exitCodes.usage, 'Say what is erased: either --thread ID or --user ID.');
+    throw wrongUsage('Say what is erased: either --thread ID or --user ID.');
   const { api } = await context.connect();
   const users = user === undefined ? null : await threadsOf(api, user);
   if (!yes)
-    throw new CliFailure(
-      exitCodes.usage,
+    throw wrongUsage(
       `The contents of ${thread ?? user ?? ''}${users === null ? '' : `, in ${users},`} would be gone for good.`,
       'To do it, add --yes',
     );
@@ -104,12 +98,10 @@ async function show(context: CliContext, id: string): Promise<void> {
   context.terminal.out(JSON.stringify(erasure.certificate, null, 2));
 }
 
-async function verify(context: CliContext, file: string, keyFile: string): Promise<number> {
-  const complaint = await certificateComplaint(await certificateIn(file), await auditKeysIn(keyFile));
-  answer(context, `The certificate ${complaint ?? 'is as it was signed'}.`, {
-    ok: complaint === null,
-    reason: complaint,
-  });
+async function verify(context: CliContext, file: string, { keys }: { readonly keys: string }): Promise<number> {
+  const complaint = await certificateComplaint(await certificateIn(file), await auditKeysIn(keys));
+  const verdict = { ok: complaint === null, reason: complaint };
+  answer(context, `The certificate ${complaint ?? 'is as it was signed'}.`, verdict);
   return complaint === null ? exitCodes.done : exitCodes.notInOrder;
 }
 
@@ -117,26 +109,21 @@ async function certificateIn(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
-    throw new CliFailure(
-      exitCodes.usage,
-      `${file} cannot be read as a certificate: ${error instanceof Error ? error.message : String(error)}`,
+    throw wrongUsage(
+      `${file} cannot be read as a certificate: ${messageOf(error)}`,
       `Write one with: ${cli} erasures get ID > ${file}`,
     );
   }
 }
 
 async function exportAll(context: CliContext, file: string): Promise<void> {
-  const lines: string[] = [];
-  for await (const erasure of pages(await context.connect())) lines.push(JSON.stringify(erasure));
-  try {
-    await writeFile(file, lines.map((line) => `${line}\n`).join(''), { flag: 'wx', flush: true });
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw new CliFailure(exitCodes.failed, `${file} is there already.`, 'An existing file is never overwritten.');
-    throw error;
-  }
-  if (context.json) answer(context, '', { file, erasures: lines.length });
-  else progress(context, `${lines.length} erasures are in ${file}.`);
+  const found = await allOf(context);
+  const lines = found.map((erasure) => `${JSON.stringify(erasure)}\n`);
+  await writeFile(file, lines.join(''), { flag: 'wx', flush: true }).catch((error: unknown) => {
+    throw hasCode(error, 'EEXIST') ? isThereAlready(file) : error;
+  });
+  if (context.json) answer(context, '', { file, erasures: found.length });
+  else progress(context, `${found.length} erasures are in ${file}.`);
 }
 
 /** The oldest first. What is not here was not in the backup. */
@@ -161,10 +148,7 @@ async function apply(context: CliContext, file: string): Promise<void> {
   answer(
     context,
     `${applied} erasures are asked for again: see when all are done with ${context.hint('erasures list')}; ${absent} threads are not here.`,
-    {
-      applied,
-      absent,
-    },
+    { applied, absent },
   );
 }
 
@@ -181,9 +165,5 @@ function erasureIn(line: string, file: string): Erasure {
   } catch {
     // As below: a line that is no erasure.
   }
-  throw new CliFailure(
-    exitCodes.usage,
-    `${file} is no list of erasures.`,
-    `Write one with: ${cli} erasures export FILE`,
-  );
+  throw wrongUsage(`${file} is no list of erasures.`, `Write one with: ${cli} erasures export FILE`);
 }

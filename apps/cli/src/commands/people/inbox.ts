@@ -5,12 +5,12 @@ import type { Command } from 'commander';
 import { cleanLine } from '../../clean-text.ts';
 import type { RunCommand } from '../../command.ts';
 import { answer, type CliContext, progress } from '../../context.ts';
-import { parseDuration } from '../../duration.ts';
-import { CliFailure, exitCodes } from '../../exit-code.ts';
+import { durationOf, oneOf } from '../../given-values.ts';
 
 type Row = Schemas['InboxRow'];
 
 const kinds = ['approval', 'tool', 'oauth'] as const;
+const decisions = ['allow', 'deny'] as const;
 
 interface ListOptions {
   readonly assignee?: string;
@@ -39,31 +39,31 @@ export function addInboxCommands(program: Command, run: RunCommand): void {
     .option('--agent <name>', 'of threads of this agent')
     .option('--kind <kind>', `one of ${kinds.join(', ')}`)
     .option('--settled', 'what was answered, latest first')
-    .action((options: ListOptions) => run((context) => list(context, options)));
-  for (const decision of ['allow', 'deny'] as const)
+    .action(run(list));
+  for (const decision of decisions)
     inbox
       .command(`${decision} <choice>`)
       .description(decision === 'allow' ? 'allow a call as it is shown' : 'deny a call; the model reads the reason')
       .option('--reason <text>', 'why')
       .option('--as <label>', 'who decides, for the log (standard: the name of the key)')
-      .action((id: string, options: AnswerOptions) => run((context) => decide(context, id, decision, options)));
+      .action(run((context, id: string, options: AnswerOptions) => decide(context, id, decision, options)));
   inbox
     .command('assign <choice> [labels...]')
     .description('say whose task it is; without labels it is of none')
-    .action((id: string, labels: string[]) => run((context) => assign(context, id, labels)));
+    .action(run(assign));
   inbox
     .command('link <choice>')
     .description('an address with which a person without a key answers an approval, once')
     .requiredOption('--for <label>', 'the person that it is for')
     .option('--ttl <duration>', 'how long it works, at most 30d', '24h')
     .option('--only <decision>', 'offer only allow, or only deny')
-    .action((id: string, options: LinkOptions) => run((context) => link(context, id, options)));
+    .action(run(link));
 }
 
 async function list(context: CliContext, { assignee, agent, kind, settled }: ListOptions): Promise<void> {
   const { api } = await context.connect();
   const status = settled === true ? ('settled' as const) : ('open' as const);
-  const query = { status, assignee, agent, kind: kindOf(kind) };
+  const query = { status, assignee, agent, kind: kind === undefined ? undefined : oneOf(kinds, kind, 'kind') };
   const rows = everyItem((cursor) => ask(api.GET('/v1/choices', { params: { query: { ...query, cursor } } })));
   let shown = 0;
   for await (const row of rows) {
@@ -80,11 +80,7 @@ async function decide(
   { reason, as: label }: AnswerOptions,
 ): Promise<void> {
   const { api } = await context.connect();
-  const body = {
-    decision,
-    ...(reason === undefined ? {} : { reason }),
-    ...(label === undefined ? {} : { decided_by: label }),
-  };
+  const body = { decision, reason, decided_by: label };
   const accepted = await ask(api.POST('/v1/choices/{chc}', { params: { path: { chc: id } }, body }));
   answer(context, `${decision} (${accepted.id})`, accepted);
 }
@@ -98,7 +94,9 @@ async function assign(context: CliContext, id: string, labels: readonly string[]
 
 async function link(context: CliContext, id: string, { for: person, ttl, only }: LinkOptions): Promise<void> {
   const { api } = await context.connect();
-  const body = { for: person, ttl_s: secondsOf(ttl), can: canOf(only) };
+  const ms = durationOf(ttl, `${ttl} is no duration`, 'Such as 30s, 15m, 24h or 30d');
+  const can = only === undefined ? [...decisions] : [oneOf(decisions, only, 'decision')];
+  const body = { for: person, ttl_s: Math.max(1, Math.round(ms / 1_000)), can };
   const made = await ask(api.POST('/v1/choices/{chc}/links', { params: { path: { chc: id } }, body }));
   progress(context, `for ${person}, once, until ${made.expires_at}`);
   answer(context, made.url, made);
@@ -124,23 +122,4 @@ function progressOf(needed: number, approvedBy: readonly string[]): string {
 function outcomeOf({ decision, selected, by = 'its tool', reason, settled_at: at }: Row): string {
   const what = decision ?? (selected === undefined ? 'ended' : `choice ${selected}`);
   return `${what} by ${cleanLine(by)} at ${at}${reason === undefined ? '' : `: ${cleanLine(reason)}`}`;
-}
-
-function kindOf(given: string | undefined): Row['kind'] | undefined {
-  const kind = kinds.find((one) => one === given);
-  if (given !== undefined && kind === undefined)
-    throw new CliFailure(exitCodes.usage, `${given} is no kind`, `One of: ${kinds.join(', ')}`);
-  return kind;
-}
-
-function canOf(only: string | undefined): ('allow' | 'deny')[] {
-  if (only === undefined) return ['allow', 'deny'];
-  if (only === 'allow' || only === 'deny') return [only];
-  throw new CliFailure(exitCodes.usage, `${only} is no decision`, 'One of: allow, deny');
-}
-
-function secondsOf(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null) throw new CliFailure(exitCodes.usage, `${text} is no duration`, 'Such as 30s, 15m, 24h or 30d');
-  return Math.max(1, Math.round(ms / 1_000));
 }

@@ -4,13 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement, type ReactNode } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { toolCalls } from '../../api/queries.ts';
+import { Button } from '../../elements/button.tsx';
 import { CurlButton } from '../../elements/copy-button.tsx';
 import { Diff } from '../../elements/diff.tsx';
 import { patchLines } from '../../elements/diff-lines.ts';
 import { durationText } from '../../elements/duration.ts';
 import { Icon } from '../../elements/icon.tsx';
 import { JsonView } from '../../elements/json-view.tsx';
-import { plainLine, plainText } from '../../elements/plain-text.ts';
+import { Plain } from '../../elements/plain.tsx';
+import { plainLine } from '../../elements/plain-text.ts';
 import { Lasting } from '../../elements/when.tsx';
 import { attempt } from '../../shell/attempt.ts';
 import { Content } from './content.tsx';
@@ -80,17 +82,16 @@ function CallState(props: {
     );
   return (
     <span className="call-state call-waiting">
-      {waits === 'approval'
-        ? 'waits for approval'
-        : waits === 'choice'
-          ? 'waits for a choice'
-          : waits === 'oauth'
-            ? 'waits for a login'
-            : 'waiting'}{' '}
-      <Lasting since={from} />
+      {waitWords[waits ?? ''] ?? 'waiting'} <Lasting since={from} />
     </span>
   );
 }
+
+const waitWords: Readonly<Record<string, string>> = {
+  approval: 'waits for approval',
+  choice: 'waits for a choice',
+  oauth: 'waits for a login',
+};
 
 interface Settled {
   readonly content: Parameters<typeof Content>[0]['items'];
@@ -104,12 +105,7 @@ function Result({ settled }: { readonly settled: Settled }): ReactElement {
 
 /** What a tool wants people to see; kinds that are not known are not shown. R48 */
 function segment(type: string, content: unknown, index: number): readonly ReactElement[] {
-  if (type === 'text' && typeof content === 'string')
-    return [
-      <p key={index} className="plain" dir="auto">
-        {plainText(content)}
-      </p>,
-    ];
+  if (type === 'text' && typeof content === 'string') return [<Plain key={index} text={content} />];
   if (typeof content !== 'object' || content === null) return [];
   if (type === 'diff' && 'path' in content && 'patch' in content && typeof content.patch === 'string')
     return [
@@ -156,11 +152,7 @@ function CallDetails({
       )}
       <div className="row">
         <CurlButton path={`/v1/threads/${thread.id}/tool-calls`} />
-        {isSettled || at !== undefined ? null : (
-          <button type="button" className="button" onClick={cancel}>
-            Cancel the call
-          </button>
-        )}
+        {isSettled || at !== undefined ? null : <Button onClick={cancel}>Cancel the call</Button>}
       </div>
     </div>
   );

@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import { messages, threadAt } from '../../api/queries.ts';
+import { Button } from '../../elements/button.tsx';
 import { Icon } from '../../elements/icon.tsx';
+import { Plain } from '../../elements/plain.tsx';
 import { plainText } from '../../elements/plain-text.ts';
 import { StatusBadge } from '../../elements/status-badge.tsx';
 
@@ -11,15 +13,11 @@ export function ChildCard({ childId, text }: { readonly childId: string; readonl
   const [isOpen, setOpen] = useState(false);
   return (
     <div className="child">
-      {text === '' ? null : (
-        <p className="plain" dir="auto">
-          {plainText(text)}
-        </p>
-      )}
+      {text === '' ? null : <Plain text={text} />}
       <div className="row">
-        <button type="button" className="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <Icon name="child" /> {isOpen ? 'Hide' : 'Show'} the child’s conversation
-        </button>
+        </Button>
         <Link to="/threads/$threadId" params={{ threadId: childId }}>
           Open the child
         </Link>

@@ -2,6 +2,7 @@
 import { useRef, useState, type ReactElement } from 'react';
 import { api, ask, problemText } from '../../api/client.ts';
 import { useConnection } from '../../api/connection.ts';
+import { Button } from '../../elements/button.tsx';
 import { Icon } from '../../elements/icon.tsx';
 import { useKept } from '../../elements/kept-text.ts';
 import { useThreadView } from '../thread-context.ts';
@@ -61,13 +62,9 @@ export function Composer(): ReactElement | null {
             void send();
           }}
         />
-        <button
-          type="submit"
-          className="button main-button"
-          disabled={isSending || text.trim() === '' || connection === 'away'}
-        >
+        <Button type="submit" kind="main" disabled={isSending || text.trim() === '' || connection === 'away'}>
           <Icon name="send" /> Send
-        </button>
+        </Button>
       </div>
       <p className="quiet hint">Enter sends, Shift Enter is a new line.</p>
     </form>

@@ -1,6 +1,7 @@
 // One row of the conversation. Its number selects it, here and in the timeline.
 import { isEvent, type ThreadEvent } from '@dormouse/client';
 import { lazy, memo, Suspense, type ReactElement, type ReactNode } from 'react';
+import { Button } from '../../elements/button.tsx';
 import { Icon } from '../../elements/icon.tsx';
 import { plainText } from '../../elements/plain-text.ts';
 import { CallCard } from './call-card.tsx';
@@ -111,8 +112,8 @@ function Beside({ event }: { readonly event: ThreadEvent }): ReactElement | null
   if (event.type !== 'thread_forked' || typeof from !== 'object' || from === null || !('thread_id' in from))
     return null;
   return (
-    <button type="button" className="button" onClick={() => change({ beside: String(from.thread_id) })}>
+    <Button onClick={() => change({ beside: String(from.thread_id) })}>
       <Icon name="fork" /> Show the original beside
-    </button>
+    </Button>
   );
 }

@@ -6,6 +6,7 @@
 //   E2. A chunk is asked for once at a time; a failed request may be asked again.
 //   E3. Memory is bounded: beyond `chunksMax`, the chunks that were loaded first are dropped, never the last.
 import { isEvent, type ThreadEvent } from '@dormouse/client';
+import { createListeners, type Listeners } from '../../api/listeners.ts';
 
 export const chunkSize = 200;
 const chunksMax = 150;
@@ -29,7 +30,7 @@ export interface EventLog {
   /** Loads a chunk that is missing; resolves when it is here. */
   readonly want: (index: number) => Promise<void>;
   readonly append: (event: ThreadEvent) => void;
-  readonly subscribe: (listener: () => void) => () => void;
+  readonly subscribe: Listeners['subscribe'];
 }
 
 export type LoadPage = (after: number, limit: number) => Promise<readonly ThreadEvent[]>;
@@ -41,13 +42,13 @@ export function createEventLog(load: LoadPage, knownLength: number): EventLog {
   const asked = new Map<number, Promise<void>>();
   const calls = new Map<string, CallRecord>();
   const choices = new Map<string, string>();
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let length = knownLength;
   let version = 0;
 
   const changed = (): void => {
     version += 1;
-    for (const listener of listeners) listener();
+    listeners.call();
   };
 
   const put = (index: number, events: readonly ThreadEvent[]): void => {
@@ -110,10 +111,7 @@ export function createEventLog(load: LoadPage, knownLength: number): EventLog {
       }
       changed();
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
   };
 }
 

@@ -19,6 +19,7 @@ import {
   withDelta,
 } from '@dormouse/client';
 import { api, ask, client, type Question, type WaitingOn } from '../../api/client.ts';
+import { createListeners, type Listeners } from '../../api/listeners.ts';
 import { askingSpeech, speechOf } from './event-line.ts';
 import { chunkOf, createEventLog, type EventLog } from './event-log.ts';
 
@@ -33,7 +34,7 @@ export interface Login {
 export interface LiveThread {
   readonly log: EventLog;
   readonly state: LiveState;
-  readonly subscribe: (listener: () => void) => () => void;
+  readonly subscribe: Listeners['subscribe'];
   /** Follows until the returned function is called. */
   readonly start: () => () => void;
 }
@@ -75,14 +76,14 @@ export function createLiveThread(thread: string, position: number): LiveThread {
     return answer.data;
   };
   const log = createEventLog(load, position);
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let state = nothing;
   let frame = 0;
 
   const publish = (): void => {
     frame ||= requestAnimationFrame(() => {
       frame = 0; // (L2)
-      for (const listener of listeners) listener();
+      listeners.call();
     });
   };
   const set = (change: Partial<LiveState>): void => {
@@ -106,10 +107,7 @@ export function createLiveThread(thread: string, position: number): LiveThread {
     get state() {
       return state;
     },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
     start() {
       const over = new AbortController();
       const run = async (): Promise<void> => {

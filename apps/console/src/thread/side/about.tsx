@@ -1,8 +1,9 @@
 // What a thread is: ids, labels, usage, subscriptions, schedules.
 import { useQuery } from '@tanstack/react-query';
-import type { ReactElement, ReactNode } from 'react';
+import type { ReactElement } from 'react';
 import { schedules } from '../../api/queries.ts';
 import { durationText } from '../../elements/duration.ts';
+import { Fact } from '../../elements/fact.tsx';
 import { JsonView } from '../../elements/json-view.tsx';
 import { plainLine } from '../../elements/plain-text.ts';
 import { When } from '../../elements/when.tsx';
@@ -43,13 +44,6 @@ export function About(): ReactElement {
     </div>
   );
 }
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactElement => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 function Subscriptions(): ReactElement | null {
   const { thread, at } = useThreadView();

@@ -4,8 +4,9 @@ import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import type { Schemas } from '@dormouse/client';
 import { threadAt } from '../../api/queries.ts';
+import { Button } from '../../elements/button.tsx';
 import { plainLine } from '../../elements/plain-text.ts';
-import { Failed, Loading } from '../../elements/states.tsx';
+import { Pending } from '../../elements/states.tsx';
 import { StatusBadge } from '../../elements/status-badge.tsx';
 import { Conversation } from '../conversation/conversation.tsx';
 import { ThreadContext, useThreadView } from '../thread-context.ts';
@@ -17,10 +18,8 @@ export function BesideThread({ threadId }: { readonly threadId: string }): React
     <section className="pane pane-side" aria-label="The other branch">
       {data?.id === threadId ? (
         <Branch key={threadId} thread={data} />
-      ) : error === null ? (
-        <Loading what="the other branch" />
       ) : (
-        <Failed error={error} />
+        <Pending what="the other branch" error={error} />
       )}
     </section>
   );
@@ -40,9 +39,9 @@ function Branch({ thread }: { readonly thread: Schemas['Thread'] }): ReactElemen
         <Link to="/threads/$threadId" params={{ threadId: thread.id }}>
           <bdi>{plainLine(thread.title ?? thread.id, 80)}</bdi>
         </Link>
-        <button type="button" className="button end" onClick={() => outer.change({ beside: undefined })}>
+        <Button className="end" onClick={() => outer.change({ beside: undefined })}>
           Show the timeline
-        </button>
+        </Button>
       </header>
       <Conversation />
     </ThreadContext>

@@ -6,14 +6,14 @@ import { CurlButton } from '../../elements/copy-button.tsx';
 import { clockText } from '../../elements/duration.ts';
 import { JsonView } from '../../elements/json-view.tsx';
 import { plainLine } from '../../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../../elements/states.tsx';
+import { Empty, Pending } from '../../elements/states.tsx';
 import { Lasting } from '../../elements/when.tsx';
 import { useThreadView } from '../thread-context.ts';
 
 export function Calls(): ReactElement {
   const { thread } = useThreadView();
   const { data, error } = useQuery(toolCalls(thread.id));
-  if (data === undefined) return error === null ? <Loading what="calls" /> : <Failed error={error} />;
+  if (data === undefined) return <Pending what="calls" error={error} />;
   if (data.data.length === 0)
     return (
       <Empty title="No tool was called">

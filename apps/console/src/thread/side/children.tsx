@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactElement } from 'react';
 import { children } from '../../api/queries.ts';
 import { plainLine } from '../../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../../elements/states.tsx';
+import { Empty, Pending } from '../../elements/states.tsx';
 import { FirstWait, StatusBadge } from '../../elements/status-badge.tsx';
 import { When } from '../../elements/when.tsx';
 import { useThreadView } from '../thread-context.ts';
@@ -12,7 +12,7 @@ import { useThreadView } from '../thread-context.ts';
 export function Children(): ReactElement {
   const { thread } = useThreadView();
   const { data, error } = useQuery(children(thread.id));
-  if (data === undefined) return error === null ? <Loading what="children" /> : <Failed error={error} />;
+  if (data === undefined) return <Pending what="children" error={error} />;
   if (data.data.length === 0)
     return (
       <Empty title="No child thread">

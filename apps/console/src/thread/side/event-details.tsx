@@ -3,6 +3,7 @@ import type { ThreadEvent } from '@dormouse/client';
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactElement } from 'react';
 import { api, ask, problemText } from '../../api/client.ts';
+import { Button } from '../../elements/button.tsx';
 import { CopyButton, CurlButton } from '../../elements/copy-button.tsx';
 import { Icon } from '../../elements/icon.tsx';
 import { JsonView } from '../../elements/json-view.tsx';
@@ -19,23 +20,14 @@ export function EventDetails({ event }: { readonly event: ThreadEvent }): ReactE
         <h2>
           #{position} {typeText(event)}
         </h2>
-        <button
-          type="button"
-          className="button quiet-button end"
-          onClick={() => change({ p: undefined })}
-          aria-label="Close the event"
-        >
+        <Button kind="quiet" className="end" onClick={() => change({ p: undefined })} aria-label="Close the event">
           <Icon name="cross" />
-        </button>
+        </Button>
       </header>
       <JsonView value={event} label={`Event ${position} as JSON`} />
       <div className="row">
         <ForkButton position={position} />
-        {position < length ? (
-          <button type="button" className="button" onClick={() => change({ at: position })}>
-            As of here
-          </button>
-        ) : null}
+        {position < length ? <Button onClick={() => change({ at: position })}>As of here</Button> : null}
         <CopyButton text={JSON.stringify(event, null, 2)} label="Copy JSON" />
         <CurlButton path={`/v1/threads/${thread.id}/events?after=${position - 1}&limit=1`} />
       </div>
@@ -63,12 +55,12 @@ function ForkButton({ position }: { readonly position: number }): ReactElement {
   };
   return (
     <>
-      <button type="button" className="button" disabled={isBusy} onClick={() => void fork('ask_again')}>
+      <Button disabled={isBusy} onClick={() => void fork('ask_again')}>
         <Icon name="fork" /> Ask again from here
-      </button>
-      <button type="button" className="button" disabled={isBusy} onClick={() => void fork('wait')}>
+      </Button>
+      <Button disabled={isBusy} onClick={() => void fork('wait')}>
         Fork and wait
-      </button>
+      </Button>
     </>
   );
 }

@@ -7,11 +7,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import type { Step, Turn } from '../../api/client.ts';
 import { turns } from '../../api/queries.ts';
+import { Button } from '../../elements/button.tsx';
 import { CopyButton, CurlButton } from '../../elements/copy-button.tsx';
 import { clockText, durationText } from '../../elements/duration.ts';
 import { useNow } from '../../elements/now.ts';
 import { plainLine } from '../../elements/plain-text.ts';
-import { Empty, Failed, Loading } from '../../elements/states.tsx';
+import { Empty, Pending } from '../../elements/states.tsx';
 import { useThreadView } from '../thread-context.ts';
 
 const turnsShown = 30;
@@ -20,7 +21,7 @@ export function Turns(): ReactElement {
   const { thread } = useThreadView();
   const [shown, setShown] = useState(turnsShown);
   const { data, error } = useQuery(turns(thread.id));
-  if (data === undefined) return error === null ? <Loading what="turns" /> : <Failed error={error} />;
+  if (data === undefined) return <Pending what="turns" error={error} />;
   if (data.length === 0)
     return (
       <Empty title="No turn yet">
@@ -41,9 +42,9 @@ export function Turns(): ReactElement {
           <TurnPicture key={turn.turn_id} turn={turn} />
         ))}
       {data.length > shown ? (
-        <button type="button" className="button more" onClick={() => setShown(shown + turnsShown)}>
+        <Button className="more" onClick={() => setShown(shown + turnsShown)}>
           Earlier turns
-        </button>
+        </Button>
       ) : null}
     </div>
   );

@@ -4,7 +4,8 @@ import { CurlButton } from '../../elements/copy-button.tsx';
 import { Diff } from '../../elements/diff.tsx';
 import { patchLines } from '../../elements/diff-lines.ts';
 import { JsonView } from '../../elements/json-view.tsx';
-import { plainLine, plainText } from '../../elements/plain-text.ts';
+import { Plain } from '../../elements/plain.tsx';
+import { plainLine } from '../../elements/plain-text.ts';
 import { Empty } from '../../elements/states.tsx';
 import { useThreadView } from '../thread-context.ts';
 
@@ -49,12 +50,7 @@ function ViewContent({ content }: { readonly content: unknown }): ReactElement {
         </>
       );
     if (typeof patch === 'string') return <Diff lines={patchLines(patch)} label="Change" />;
-    if (typeof text === 'string')
-      return (
-        <p className="plain" dir="auto">
-          {plainText(text)}
-        </p>
-      );
+    if (typeof text === 'string') return <Plain text={text} />;
   }
   return <JsonView value={content} label="View" />;
 }
