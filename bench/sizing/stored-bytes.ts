@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import mongoose from 'mongoose';
-import { openStage, type Stage } from '../src/bench-stage.ts';
+import { openRig, type Rig } from '../src/bench-rig.ts';
 import { type RunningCluster, startCluster } from '../src/cluster/cluster-dormouse.ts';
 import { type ClusterServers, startServers } from '../src/cluster/cluster-servers.ts';
 import { oneToolTurn } from '../src/contestant.ts';
@@ -29,23 +29,23 @@ const partitions = 12;
 const result = join(import.meta.dirname, '..', 'results', 'bytes.json');
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-async function ofCluster(stage: Stage, servers: ClusterServers): Promise<Omit<StoredBytes, 'sqlite' | 'at'>> {
+async function ofCluster(rig: Rig, servers: ClusterServers): Promise<Omit<StoredBytes, 'sqlite' | 'at'>> {
   const connectionsBefore = connectionsTo(servers);
-  const options = { tools: stage.tools, directory: stage.room('cluster'), servers, partitions };
+  const options = { tools: rig.tools, directory: rig.room('cluster'), servers, partitions };
   const cluster = await startCluster({ ...options, sessionTimeoutMs: 30_000 });
-  const stores = await openStores(stage, servers, cluster);
+  const stores = await openStores(rig, servers, cluster);
   try {
     const targets = (await cluster.openThreads(threads)).map((target) => ({ ...target, turnsMax: turnsEach }));
-    await stage.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
+    await rig.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
     await sleep(settleMs);
     const warm = await stores.state();
-    await stage.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
+    await rig.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
     await sleep(settleMs);
     const after = await stores.state();
     const connections = difference(connectionsBefore, connectionsTo(servers));
     const turns = threads * turnsEach;
     say(`${turns} turns counted`);
-    await putToSleep(stage, sleeperTarget(targets[0]), sleepers);
+    await putToSleep(rig, sleeperTarget(targets[0]), sleepers);
     await sleep(settleMs);
     const asleep = await stores.state();
     return {
@@ -85,13 +85,13 @@ interface State {
 const commitsPerTurn = (before: State, after: State, turns: number): number =>
   ((after.mongo.documents.get('commits') ?? 0) - (before.mongo.documents.get('commits') ?? 0)) / turns;
 
-async function openStores(stage: Stage, servers: ClusterServers, { database }: RunningCluster) {
+async function openStores(rig: Rig, servers: ClusterServers, { database }: RunningCluster) {
   const connection = await mongoose.createConnection(servers.mongo, { dbName: database }).asPromise();
   const redis = new Redis(servers.redis);
   const prefix = `${database.replace('_', '-')}.`;
   return {
     state: async (): Promise<State> => ({
-      kafka: kafkaBytes(stage.directory, prefix),
+      kafka: kafkaBytes(rig.directory, prefix),
       mongo: await mongoState(connection),
       redisBytes: await redisBytes(redis),
       redisKeys: await redis.dbsize(),
@@ -180,12 +180,8 @@ function sleeperTarget(turn: Target | undefined): { readonly url: string; readon
   return { url: new URL(turn.url).origin, headers };
 }
 
-async function putToSleep(
-  stage: Stage,
-  { url, headers }: ReturnType<typeof sleeperTarget>,
-  count: number,
-): Promise<void> {
-  const heldBefore = (await stage.toolCounts()).held;
+async function putToSleep(rig: Rig, { url, headers }: ReturnType<typeof sleeperTarget>, count: number): Promise<void> {
+  const heldBefore = (await rig.toolCounts()).held;
   const script = [[{ tool_call: { name: 'hold', arguments: { text: 'for ever' } } }]];
   const agent = { name: 'sleeper', model: { provider: 'scripted', parameters: { script } }, tool_servers: ['bench'] };
   const answer = await fetch(`${url}/v1/agents`, { method: 'POST', headers, body: JSON.stringify(agent) });
@@ -195,15 +191,15 @@ async function putToSleep(
     ...{ url: `${url}/v1/threads`, headers, body, status: 201, expect: '"id"' },
     turnsMax: Math.floor(count / atOnce) + (lane < count % atOnce ? 1 : 0),
   }));
-  await stage.drive({ targets: lanes, warmupSeconds: 0, seconds: hourSeconds });
-  while ((await stage.toolCounts()).held - heldBefore < count) await sleep(100);
+  await rig.drive({ targets: lanes, warmupSeconds: 0, seconds: hourSeconds });
+  while ((await rig.toolCounts()).held - heldBefore < count) await sleep(100);
 }
 
-async function ofStandalone(stage: Stage): Promise<StoredBytes['sqlite']> {
-  const directory = stage.room('standalone');
+async function ofStandalone(rig: Rig): Promise<StoredBytes['sqlite']> {
+  const directory = rig.room('standalone');
   /** Bytes in use after this was done and the process has stopped. */
   async function after(work: (running: Awaited<ReturnType<typeof startDormouse>>) => Promise<void>): Promise<number> {
-    const running = await startDormouse({ tools: stage.tools, directory });
+    const running = await startDormouse({ tools: rig.tools, directory });
     await work(running);
     await sleep(settleMs);
     await running.stop();
@@ -213,21 +209,21 @@ async function ofStandalone(stage: Stage): Promise<StoredBytes['sqlite']> {
   const warm = await after(async (running) => {
     const ids = await running.createThreads('worker', threads);
     targets = ids.map((id) => ({ ...running.turnOf(id, oneToolTurn), turnsMax: turnsEach }));
-    await stage.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
+    await rig.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
   });
   const worked = await after(async (running) => {
     const moved = targets.map((target) => ({ ...target, url: running.url + new URL(target.url).pathname }));
-    await stage.drive({ targets: moved, warmupSeconds: 0, seconds: hourSeconds });
+    await rig.drive({ targets: moved, warmupSeconds: 0, seconds: hourSeconds });
   });
   const asleep = await after(async (running) => {
-    const heldBefore = (await stage.toolCounts()).held;
+    const heldBefore = (await rig.toolCounts()).held;
     const body = JSON.stringify({ agent: 'sleeper', message: { text: 'Hold this: "{token}"' } });
     const lanes = Array.from({ length: atOnce }, (_, lane) => ({
       ...{ url: `${running.url}/v1/threads`, headers: running.headers, body, status: 201, expect: '"id"' },
       turnsMax: Math.floor(sleepers / atOnce) + (lane < sleepers % atOnce ? 1 : 0),
     }));
-    await stage.drive({ targets: lanes, warmupSeconds: 0, seconds: hourSeconds });
-    while ((await stage.toolCounts()).held - heldBefore < sleepers) await sleep(100);
+    await rig.drive({ targets: lanes, warmupSeconds: 0, seconds: hourSeconds });
+    while ((await rig.toolCounts()).held - heldBefore < sleepers) await sleep(100);
   });
   return {
     bytesPerTurn: (worked - warm) / (threads * turnsEach),
@@ -244,13 +240,13 @@ function bytesInUse(file: string): number {
   return bytes;
 }
 
-const stage = await openStage(say);
+const rig = await openRig(say);
 try {
-  const servers = await startServers(stage.room('servers'), say);
+  const servers = await startServers(rig.room('servers'), say);
   try {
     const measured: StoredBytes = {
-      ...(await ofCluster(stage, servers)),
-      sqlite: await ofStandalone(stage),
+      ...(await ofCluster(rig, servers)),
+      sqlite: await ofStandalone(rig),
       at: new Date().toISOString(),
     };
     const text = `${JSON.stringify(measured, null, 2)}\n`;
@@ -260,5 +256,5 @@ try {
     await servers.stop();
   }
 } finally {
-  await stage.close(false);
+  await rig.close(false);
 }

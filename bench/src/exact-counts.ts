@@ -16,7 +16,7 @@ import type { Contestant } from './contestant.ts';
 import { type RunningDormouse, startDormouse } from './dormouse.ts';
 import type { Target, ToolCounts } from './driver-job.ts';
 import type { ProbeAnswer, StatementCounts } from './probe-answer.ts';
-import type { Stage } from './bench-stage.ts';
+import type { Rig } from './bench-rig.ts';
 import { countSyncs, straceIsThere } from './sync-count.ts';
 
 export interface CountsPlan {
@@ -72,28 +72,28 @@ interface Tally {
 }
 
 export async function countExactly(
-  stage: Stage,
+  rig: Rig,
   contestants: readonly Contestant[],
   plan: CountsPlan,
 ): Promise<CountsResult> {
   const running = await startDormouse({
-    tools: stage.tools,
-    directory: stage.room('counts'),
+    tools: rig.tools,
+    directory: rig.room('counts'),
     probe: 'statements',
   });
   try {
     const [target] = await running.openThreads(1);
     if (!target) throw new Error('no thread was opened');
-    await turnsOf(stage, target, warmupTurns);
+    await turnsOf(rig, target, warmupTurns);
     await sleep(behindMs);
-    const plain = await countTurns(stage, running, target, plan.turns);
+    const plain = await countTurns(rig, running, target, plan.turns);
     const keyed = { ...target, headers: { ...target.headers, 'idempotency-key': 'bench-{token}' } };
-    const withKey = await countTurns(stage, running, keyed, plan.turns);
-    stage.say(
+    const withKey = await countTurns(rig, running, keyed, plan.turns);
+    rig.say(
       `${plain.logCommits} log commits, ${plain.writesOnPath} other writes on the path, ${plain.readsInSlices} reads in slices per turn`,
     );
     await running.stop();
-    const syncs = await countAllSyncs(stage, contestants, plan);
+    const syncs = await countAllSyncs(rig, contestants, plan);
     return {
       turns: plan.turns,
       plain,
@@ -107,15 +107,15 @@ export async function countExactly(
 }
 
 export async function countTurns(
-  stage: Stage,
+  rig: Rig,
   running: RunningDormouse,
   target: Target,
   count: number,
 ): Promise<TurnCounts> {
-  const before = await tally(stage, running);
-  await turnsOf(stage, target, count);
+  const before = await tally(rig, running);
+  await turnsOf(rig, target, count);
   await sleep(behindMs); // (B15)
-  const after = await tally(stage, running);
+  const after = await tally(rig, running);
   const statements = Object.entries(after.statements)
     .map(([statement, executed]) => ({ statement, perTurn: (executed - (before.statements[statement] ?? 0)) / count }))
     .filter(({ perTurn }) => perTurn > 0)
@@ -150,7 +150,7 @@ const isRead = (sql: string): boolean => sql.startsWith('SELECT');
 const sqlOf = (statement: string): string => statement.slice(statement.indexOf(': ') + 2);
 const round = (value: number): number => Math.round(value * 1_000) / 1_000;
 
-async function tally(stage: Stage, running: RunningDormouse): Promise<Tally> {
+async function tally(rig: Rig, running: RunningDormouse): Promise<Tally> {
   const probe = (await running.process.ask({ ask: 'probe' })) as ProbeAnswer;
   const writer = existsSync(running.probeFile)
     ? (JSON.parse(readFileSync(running.probeFile, 'utf8')) as StatementCounts)
@@ -158,7 +158,7 @@ async function tally(stage: Stage, running: RunningDormouse): Promise<Tally> {
   const database = new DatabaseSync(join(running.dataDirectory, 'dormouse.db'), { readOnly: true });
   const row = database.prepare('SELECT count(*) AS commits, sum(count) AS events FROM commits').get();
   database.close();
-  const tools = await stage.toolCounts();
+  const tools = await rig.toolCounts();
   return {
     commits: Number(row?.['commits']),
     events: Number(row?.['events']),
@@ -168,28 +168,28 @@ async function tally(stage: Stage, running: RunningDormouse): Promise<Tally> {
 }
 
 async function countAllSyncs(
-  stage: Stage,
+  rig: Rig,
   contestants: readonly Contestant[],
   plan: CountsPlan,
 ): Promise<readonly ContestantSyncs[]> {
   const counted: ContestantSyncs[] = [];
   if (!straceIsThere()) return counted;
   for (const contestant of contestants) {
-    const directory = stage.room(`${contestant.name}-syncs`);
-    const running = await contestant.start({ tools: stage.tools, directory });
+    const directory = rig.room(`${contestant.name}-syncs`);
+    const running = await contestant.start({ tools: rig.tools, directory });
     try {
       for (const threads of [1, plan.manyThreads]) {
         const targets = await running.openThreads(threads);
         const turnsMax = Math.max(2, Math.ceil(plan.turns / threads));
         const each = targets.map((target) => ({ ...target, turnsMax }));
-        await stage.drive({
+        await rig.drive({
           targets: targets.map((target) => ({ ...target, turnsMax: 2 })),
           warmupSeconds: 0,
           seconds: hourSeconds,
         });
         await sleep(behindMs);
         const count = await countSyncs(directory, running.pids, async () => {
-          await stage.drive({ targets: each, warmupSeconds: 0, seconds: hourSeconds });
+          await rig.drive({ targets: each, warmupSeconds: 0, seconds: hourSeconds });
         });
         if (count === null) return [];
         const total = turnsMax * threads;
@@ -199,7 +199,7 @@ async function countAllSyncs(
           syncsPerTurn: round(count.syncs / total),
           writesPerTurn: round(count.writes / total),
         });
-        stage.say(
+        rig.say(
           `${contestant.name.padEnd(16)} ${String(threads).padStart(2)} threads: ${(count.syncs / total).toFixed(2)} syncs per turn`,
         );
       }
@@ -211,6 +211,6 @@ async function countAllSyncs(
 }
 
 /** One after another. */
-export async function turnsOf(stage: Stage, target: Target, count: number): Promise<void> {
-  await stage.drive({ targets: [{ ...target, turnsMax: count }], warmupSeconds: 0, seconds: hourSeconds });
+export async function turnsOf(rig: Rig, target: Target, count: number): Promise<void> {
+  await rig.drive({ targets: [{ ...target, turnsMax: count }], warmupSeconds: 0, seconds: hourSeconds });
 }

@@ -9,7 +9,7 @@
 //        not the process's. The order of the sizes changes with every restart.
 import { type RunningDormouse, startDormouse } from './dormouse.ts';
 import type { Target } from './driver-job.ts';
-import type { Stage } from './bench-stage.ts';
+import type { Rig } from './bench-rig.ts';
 import { median, percentile } from './statistics.ts';
 
 export interface GrowingPlan {
@@ -53,28 +53,28 @@ const scratchThreads = 40;
 /** About as many events as the smallest threads have. */
 const scratchTurns = 35;
 
-export async function measureGrowth(stage: Stage, plan: GrowingPlan): Promise<GrowingResult> {
-  const directory = stage.room('growing');
-  let running = await startDormouse({ tools: stage.tools, directory });
+export async function measureGrowth(rig: Rig, plan: GrowingPlan): Promise<GrowingResult> {
+  const directory = rig.room('growing');
+  let running = await startDormouse({ tools: rig.tools, directory });
   try {
     const began = performance.now();
-    const grown = await grow(stage, running, plan);
+    const grown = await grow(rig, running, plan);
     const buildSeconds = (performance.now() - began) / 1_000;
-    stage.say(
+    rig.say(
       `threads of ${plan.sizes.map(({ events }) => events).join(', ')} events grown in ${buildSeconds.toFixed(0)} s`,
     );
-    const warm = await measureWarm(stage, running, grown, plan);
+    const warm = await measureWarm(rig, running, grown, plan);
     const scratch = await running.createThreads('echo', scratchThreads);
     await turns(
-      stage,
+      rig,
       scratch.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: scratchTurns })),
       8,
     );
     const cold: number[][][] = [];
     for (let restart = 0; restart < plan.restarts; restart++) {
       await running.stop();
-      running = await startDormouse({ tools: stage.tools, directory });
-      cold.push(await measureCold(stage, running, grown, scratch, restart));
+      running = await startDormouse({ tools: rig.tools, directory });
+      cold.push(await measureCold(rig, running, grown, scratch, restart));
     }
     const sizes = [];
     for (const [index, size] of grown.entries()) sizes.push(await resultOf(running, size, index, warm, cold));
@@ -84,10 +84,10 @@ export async function measureGrowth(stage: Stage, plan: GrowingPlan): Promise<Gr
   }
 }
 
-async function grow(stage: Stage, running: RunningDormouse, plan: GrowingPlan): Promise<readonly GrownSize[]> {
+async function grow(rig: Rig, running: RunningDormouse, plan: GrowingPlan): Promise<readonly GrownSize[]> {
   const [probe = ''] = await running.createThreads('echo', 1);
   const turnsToLearn = 10;
-  await turns(stage, [{ ...running.turnOf(probe, echoTurn), turnsMax: turnsToLearn }], 1);
+  await turns(rig, [{ ...running.turnOf(probe, echoTurn), turnsMax: turnsToLearn }], 1);
   const eventsPerTurn = (await positionOf(running, probe)) / turnsToLearn;
   const grown: GrownSize[] = [];
   const targets: Target[] = [];
@@ -98,12 +98,12 @@ async function grow(stage: Stage, running: RunningDormouse, plan: GrowingPlan): 
       targets.push({ ...running.turnOf(id, echoTurn), turnsMax: Math.ceil(events / eventsPerTurn) });
   }
   // The longest first: they finish last.
-  await turns(stage, targets.toReversed(), 16);
+  await turns(rig, targets.toReversed(), 16);
   return grown;
 }
 
 async function measureWarm(
-  stage: Stage,
+  rig: Rig,
   running: RunningDormouse,
   grown: readonly GrownSize[],
   plan: GrowingPlan,
@@ -113,7 +113,7 @@ async function measureWarm(
     const medians: number[] = [];
     for (const { threads } of grown) {
       const thread = threads[round % threads.length] ?? '';
-      const latencies = await turns(stage, [{ ...running.turnOf(thread, echoTurn), turnsMax: plan.turnsPerRound }], 1);
+      const latencies = await turns(rig, [{ ...running.turnOf(thread, echoTurn), turnsMax: plan.turnsPerRound }], 1);
       medians.push(percentile(latencies, 0.5));
     }
     rounds.push(medians);
@@ -123,7 +123,7 @@ async function measureWarm(
 
 /** Of each size the first turns of its threads after a restart. */
 async function measureCold(
-  stage: Stage,
+  rig: Rig,
   running: RunningDormouse,
   grown: readonly GrownSize[],
   scratch: readonly string[],
@@ -131,12 +131,12 @@ async function measureCold(
 ): Promise<number[][]> {
   const fresh = await running.createThreads('echo', 4);
   await turns(
-    stage,
+    rig,
     fresh.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: warmupTurns / 4 })),
     1,
   );
   await turns(
-    stage,
+    rig,
     scratch.map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: 1 })),
     1,
   );
@@ -146,7 +146,7 @@ async function measureCold(
     const targets = (grown[index]?.threads ?? [])
       .slice(0, coldThreadsMax)
       .map((id) => ({ ...running.turnOf(id, echoTurn), turnsMax: 1 }));
-    samples[index] = [...(await turns(stage, targets, 1))];
+    samples[index] = [...(await turns(rig, targets, 1))];
   }
   return samples;
 }
@@ -193,6 +193,6 @@ async function positionOf(running: RunningDormouse, thread: string): Promise<num
   return Number((await running.get(`/v1/threads/${thread}`))['position']);
 }
 
-async function turns(stage: Stage, targets: readonly Target[], concurrency: number): Promise<readonly number[]> {
-  return (await stage.drive({ targets, concurrency, warmupSeconds: 0, seconds: hourSeconds })).latenciesMs;
+async function turns(rig: Rig, targets: readonly Target[], concurrency: number): Promise<readonly number[]> {
+  return (await rig.drive({ targets, concurrency, warmupSeconds: 0, seconds: hourSeconds })).latenciesMs;
 }

@@ -16,7 +16,7 @@ import type { CollectorCounts } from './driver-job.ts';
 import { countTurns, turnsOf } from './exact-counts.ts';
 import { measureTurns, type TurnsMeasurement, type TurnsPlan } from './one-tool-turns.ts';
 import type { AllocationAnswer } from './probe-answer.ts';
-import type { Stage } from './bench-stage.ts';
+import type { Rig } from './bench-rig.ts';
 
 export interface ObservabilityPlan {
   readonly turns: TurnsPlan;
@@ -51,16 +51,16 @@ type Settings = Pick<DormouseOptions, 'environment' | 'app'>;
 const exportMs = 1_500;
 const batchDelayMs = '500';
 
-export async function measureObservability(stage: Stage, plan: ObservabilityPlan): Promise<ObservabilityResult> {
+export async function measureObservability(rig: Rig, plan: ObservabilityPlan): Promise<ObservabilityResult> {
   const script = join(import.meta.dirname, 'collector.ts');
-  const collector = await startNode('collector', script, stage.directory);
+  const collector = await startNode('collector', script, rig.directory);
   try {
     const endpoint = (await collector.ask({ ask: 'base' })) as string;
     const settings = settingsOf(endpoint, plan.beside);
-    const turns = await measureTurns(stage, Object.entries(settings).map(contestantOf), plan.turns);
+    const turns = await measureTurns(rig, Object.entries(settings).map(contestantOf), plan.turns);
     const counts: ObservedCounts[] = [];
     for (const [name, each] of Object.entries(settings))
-      counts.push(await countOne(stage, collector, name, each, plan.counted));
+      counts.push(await countOne(rig, collector, name, each, plan.counted));
     return { turns, counts };
   } finally {
     await collector.stop(1_000);
@@ -88,7 +88,7 @@ const contestantOf = ([name, settings]: readonly [string, Settings]): Contestant
 
 /** (B39) */
 async function countOne(
-  stage: Stage,
+  rig: Rig,
   collector: Started,
   name: string,
   settings: Settings,
@@ -99,11 +99,11 @@ async function countOne(
     return ((await collector.ask({ ask: 'counts' })) as CollectorCounts).spans;
   };
   const start = async (probe: 'allocations' | 'statements') => {
-    const directory = stage.room(`${name}-${probe}`);
-    const running = await startDormouse({ tools: stage.tools, directory, probe, ...settings });
+    const directory = rig.room(`${name}-${probe}`);
+    const running = await startDormouse({ tools: rig.tools, directory, probe, ...settings });
     const [target] = await running.openThreads(1);
     if (target === undefined) throw new Error('no thread was opened');
-    await turnsOf(stage, target, count); // compiled, and the caches warm
+    await turnsOf(rig, target, count); // compiled, and the caches warm
     await sleep(exportMs);
     return { running, target };
   };
@@ -111,15 +111,15 @@ async function countOne(
   const first = await start('allocations');
   const before = await spans();
   await first.running.process.ask({ ask: 'sample' });
-  await turnsOf(stage, first.target, count);
+  await turnsOf(rig, first.target, count);
   await first.running.process.ask({ ask: 'promises' });
-  await turnsOf(stage, first.target, count);
+  await turnsOf(rig, first.target, count);
   const { allocatedBytes, promises } = (await first.running.process.ask({ ask: 'allocated' })) as AllocationAnswer;
   const after = await spans();
   await first.running.stop();
 
   const second = await start('statements');
-  const stored = await countTurns(stage, second.running, second.target, count);
+  const stored = await countTurns(rig, second.running, second.target, count);
   await second.running.stop();
   const { logCommits, transactions, otherStatements } = stored;
   const found = {
@@ -127,7 +127,7 @@ async function countOne(
     ...{ allocatedKib: allocatedBytes / 1_024 / count, promises: promises / count },
     ...{ logCommits, transactions, otherStatements },
   };
-  stage.say(
+  rig.say(
     `${name.padEnd(8)} per turn: ${found.spans.toFixed(2)} spans, ${found.allocatedKib.toFixed(0)} KiB, ${found.promises.toFixed(1)} promises, ${transactions} transactions`,
   );
   return found;

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contestant, Running } from './contestant.ts';
 import { figuresOf } from './process-figures.ts';
 import { roundOrder } from './round-order.ts';
-import type { Stage } from './bench-stage.ts';
+import type { Rig } from './bench-rig.ts';
 import { type Summary, summaryOf } from './statistics.ts';
 
 export interface TurnsPlan {
@@ -33,7 +33,7 @@ export interface TurnsMeasurement extends Summary {
 const settleMs = 300;
 
 export async function measureTurns(
-  stage: Stage,
+  rig: Rig,
   contestants: readonly Contestant[],
   plan: TurnsPlan,
 ): Promise<readonly TurnsMeasurement[]> {
@@ -41,17 +41,17 @@ export async function measureTurns(
   const measured: TurnsMeasurement[] = [];
   try {
     for (const contestant of contestants) {
-      const running = await contestant.start({ tools: stage.tools, directory: stage.room(contestant.name) });
+      const running = await contestant.start({ tools: rig.tools, directory: rig.room(contestant.name) });
       all.push(running);
       const targets = await running.openThreads(Math.max(...plan.threads));
-      await stage.drive({ targets, warmupSeconds: plan.firstWarmupSeconds, seconds: 0 });
+      await rig.drive({ targets, warmupSeconds: plan.firstWarmupSeconds, seconds: 0 });
       pause(running, true);
     }
     for (let round = 0; round < plan.rounds; round++) {
       for (const [width, threads] of plan.threads.entries()) {
         for (const next of roundOrder(round + width, all.length)) {
           const running = all[next];
-          if (running) measured.push(await measureOne(stage, running, plan, round, threads));
+          if (running) measured.push(await measureOne(rig, running, plan, round, threads));
         }
       }
     }
@@ -65,7 +65,7 @@ export async function measureTurns(
 }
 
 async function measureOne(
-  stage: Stage,
+  rig: Rig,
   running: Running,
   plan: TurnsPlan,
   round: number,
@@ -76,14 +76,14 @@ async function measureOne(
   await sleep(settleMs);
   const targets = await running.openThreads(threads);
   const before = figuresOf(running.pids);
-  const { latenciesMs, turns, seconds: measuredSeconds } = await stage.drive({ targets, seconds, warmupSeconds });
+  const { latenciesMs, turns, seconds: measuredSeconds } = await rig.drive({ targets, seconds, warmupSeconds });
   const after = figuresOf(running.pids);
   pause(running, true);
   const turnsPerSecond = latenciesMs.length / measuredSeconds;
   const cpuMsPerTurn = before && after ? ((after.cpuSeconds - before.cpuSeconds) * 1_000) / turns : null;
   const result = { contestant: running.name, round, threads, turnsPerSecond, cpuMsPerTurn, ...summaryOf(latenciesMs) };
   const { p50, p99 } = result;
-  stage.say(
+  rig.say(
     `round ${round + 1}  ${String(threads).padStart(2)} threads  ${running.name.padEnd(16)} ${turnsPerSecond.toFixed(0).padStart(6)} turns/s  p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`,
   );
   return result;

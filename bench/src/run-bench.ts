@@ -12,7 +12,7 @@ import { measureObservability, type ObservabilityPlan } from './observability.ts
 import { measureTurns } from './one-tool-turns.ts';
 import { availablePeers, installPeers, peersAreInstalled } from './peers.ts';
 import { measureSleepers } from './sleepers.ts';
-import { openStage, type Stage } from './bench-stage.ts';
+import { openRig, type Rig } from './bench-rig.ts';
 import { unsealed } from './unsealed.ts';
 
 /** The load of a quiet machine in the last minute, at most. */
@@ -24,14 +24,14 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
   const contestants = contestantsOf(options);
   if (!peersAreInstalled())
     say('bench/peers is not installed: Dormouse runs alone. For the comparison: npm run bench -- --with-peers');
-  const stage = await openStage(say);
+  const rig = await openRig(say);
   try {
-    const machine = describeMachine(stage.directory);
+    const machine = describeMachine(rig.directory);
     if (machine.loadAtStart > loadMax)
       say(
         `load ${machine.loadAtStart}: something else runs here, or did a minute ago. Figures of a quiet machine are others.`,
       );
-    const measured = await runScenarios(stage, contestants, options);
+    const measured = await runScenarios(rig, contestants, options);
     const tookSeconds = (performance.now() - began) / 1_000;
     return {
       machine,
@@ -41,13 +41,13 @@ export async function runBench(options: BenchOptions, say: (line: string) => voi
       ...measured,
     };
   } finally {
-    await stage.close(options.keep);
-    if (options.keep) say(`data and output of this run: ${stage.directory}`);
+    await rig.close(options.keep);
+    if (options.keep) say(`data and output of this run: ${rig.directory}`);
   }
 }
 
 async function runScenarios(
-  stage: Stage,
+  rig: Rig,
   contestants: readonly Contestant[],
   options: BenchOptions,
 ): Promise<Pick<BenchResults, 'turns' | 'counts' | 'growing' | 'sleepers' | 'cluster' | 'observability'>> {
@@ -59,13 +59,13 @@ async function runScenarios(
   const sleepers = { threads: options.sleepers, seconds: options.sleepSeconds };
   return {
     turns: wants('turns')
-      ? await measureTurns(stage, contestants, { rounds, seconds, warmupSeconds, firstWarmupSeconds, threads })
+      ? await measureTurns(rig, contestants, { rounds, seconds, warmupSeconds, firstWarmupSeconds, threads })
       : null,
-    counts: wants('counts') ? await countExactly(stage, contestants, counts) : null,
-    growing: wants('growing') ? await measureGrowth(stage, growingPlan(quick)) : null,
-    sleepers: wants('sleepers') ? await measureSleepers(stage, sleepers) : null,
-    cluster: wants('cluster') ? await measureCluster(stage, clusterPlan(options)) : null,
-    observability: wants('observability') ? await measureObservability(stage, observabilityPlan(options)) : null,
+    counts: wants('counts') ? await countExactly(rig, contestants, counts) : null,
+    growing: wants('growing') ? await measureGrowth(rig, growingPlan(quick)) : null,
+    sleepers: wants('sleepers') ? await measureSleepers(rig, sleepers) : null,
+    cluster: wants('cluster') ? await measureCluster(rig, clusterPlan(options)) : null,
+    observability: wants('observability') ? await measureObservability(rig, observabilityPlan(options)) : null,
   };
 }
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startDormouse, type RunningDormouse } from './dormouse.ts';
 import type { ProbeAnswer } from './probe-answer.ts';
 import { figuresOf } from './process-figures.ts';
-import type { Stage } from './bench-stage.ts';
+import type { Rig } from './bench-rig.ts';
 
 export interface SleepersPlan {
   readonly threads: number;
@@ -50,20 +50,20 @@ const settleMs = 3_000;
 const restMs = 20_000;
 const hourSeconds = 3_600;
 
-export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise<SleepersResult> {
-  const nothing = await restOfNothing(stage, Math.min(plan.seconds, 10));
-  const running = await startDormouse({ tools: stage.tools, directory: stage.room('sleepers'), probe: 'timers' });
+export async function measureSleepers(rig: Rig, plan: SleepersPlan): Promise<SleepersResult> {
+  const nothing = await restOfNothing(rig, Math.min(plan.seconds, 10));
+  const running = await startDormouse({ tools: rig.tools, directory: rig.room('sleepers'), probe: 'timers' });
   try {
     await sleep(settleMs);
     const idle = { ...nothing, ...(await probed(running)) };
     const began = performance.now();
     const firstHalf = Math.ceil(plan.threads / 2);
-    await putToSleep(stage, running, firstHalf);
+    await putToSleep(rig, running, firstHalf);
     await sleep(settleMs);
     const halfWay = (await askProbe(running)).timersAlive;
-    await putToSleep(stage, running, plan.threads - firstHalf);
+    await putToSleep(rig, running, plan.threads - firstHalf);
     const createdPerSecond = (plan.threads * 1_000) / (performance.now() - began - settleMs);
-    stage.say(`${plan.threads} threads asleep, ${createdPerSecond.toFixed(0)} per second`);
+    rig.say(`${plan.threads} threads asleep, ${createdPerSecond.toFixed(0)} per second`);
     await sleep(restMs);
     const asleep = { ...(await rest(running, plan.seconds)), ...(await probed(running)) };
     const timersPerThread = Math.max(
@@ -76,8 +76,8 @@ export async function measureSleepers(stage: Stage, plan: SleepersPlan): Promise
   }
 }
 
-async function putToSleep(stage: Stage, running: RunningDormouse, count: number): Promise<void> {
-  const heldBefore = (await stage.toolCounts()).held;
+async function putToSleep(rig: Rig, running: RunningDormouse, count: number): Promise<void> {
+  const heldBefore = (await rig.toolCounts()).held;
   const body = JSON.stringify({ agent: 'sleeper', message: { text: 'Hold this: "{token}"' } });
   const lanes = Math.min(concurrency, count);
   const targets = Array.from({ length: lanes }, (_, lane) => ({
@@ -88,13 +88,13 @@ async function putToSleep(stage: Stage, running: RunningDormouse, count: number)
     expect: '"id"',
     turnsMax: Math.floor(count / lanes) + (lane < count % lanes ? 1 : 0),
   }));
-  await stage.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
-  for (let held = 0; held < count; held = (await stage.toolCounts()).held - heldBefore) await sleep(100);
+  await rig.drive({ targets, warmupSeconds: 0, seconds: hourSeconds });
+  for (let held = 0; held < count; held = (await rig.toolCounts()).held - heldBefore) await sleep(100);
 }
 
 /** (B33) */
-async function restOfNothing(stage: Stage, seconds: number): Promise<AtRest> {
-  const running = await startDormouse({ tools: stage.tools, directory: stage.room('nothing') });
+async function restOfNothing(rig: Rig, seconds: number): Promise<AtRest> {
+  const running = await startDormouse({ tools: rig.tools, directory: rig.room('nothing') });
   try {
     await sleep(settleMs);
     return await rest(running, seconds);

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import kafkajs, { type EachMessagePayload } from 'kafkajs';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { setStage, type Stage, tell } from '../conformance/conformance-stage.ts';
+import { setRig, type Rig, tell } from '../conformance/conformance-rig.ts';
 import { eventually, say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
 import { withServices } from '../services/needed-services.ts';
@@ -20,14 +20,14 @@ const { channels, components } = asyncApiDocument('0.0.0') as {
 };
 
 withServices(['kafka'], ({ kafka }) => {
-  let stage: Stage;
+  let rig: Rig;
   beforeAll(async () => {
-    stage = await setStage();
+    rig = await setRig();
   });
-  afterAll(() => stage.end());
+  afterAll(() => rig.end());
 
   it('describes every record of a run: inputs of every kind that it has, dispatches, notices', async () => {
-    await runEverything(stage);
+    await runEverything(rig);
     const ajv = new Ajv({ strict: false, validateFormats: false });
     const judges = new Map(
       Object.entries(components.messages).map(([name, { headers, payload }]) => [
@@ -37,13 +37,13 @@ withServices(['kafka'], ({ kafka }) => {
     );
     const wrong: unknown[] = [];
     const seen = new Set<string>();
-    for (const { topic, message } of await recordsOf(kafka, stage.at.prefix)) {
+    for (const { topic, message } of await recordsOf(kafka, rig.at.prefix)) {
       const payload = JSON.parse(String(message.value));
       const headers = Object.fromEntries(
         Object.entries(message.headers ?? {}).map(([name, text]) => [name, String(text)]),
       );
       const name: string = payload.input?.kind ?? payload.effect?.do;
-      const channel = topic.slice(stage.at.prefix.length);
+      const channel = topic.slice(rig.at.prefix.length);
       seen.add(name);
       const judge = judges.get(name);
       const isListed = Object.hasOwn(channels[channel]?.messages ?? {}, name);
@@ -64,11 +64,11 @@ withServices(['kafka'], ({ kafka }) => {
 });
 
 /** Conversations that put a record of most kinds on the topics. */
-async function runEverything(stage: Stage): Promise<void> {
-  const { at } = stage;
-  const server = await stage.toolServer();
+async function runEverything(rig: Rig): Promise<void> {
+  const { at } = rig;
+  const server = await rig.toolServer();
   const script = [[toolCall('watch')], [{ text: 'watching' }], [toolCall('work')], [{ text: 'worked' }]];
-  const thread = await stage.thread([...script, [toolCall('work')], [{ text: 'interrupted' }]], [server]);
+  const thread = await rig.thread([...script, [toolCall('work')], [{ text: 'interrupted' }]], [server]);
   const post = (path: string, body?: object) => at.request('POST', `/v1/threads/${thread}${path}`, body);
   await tell(at, thread, 'watch');
   const watch = await server.invocation(0);

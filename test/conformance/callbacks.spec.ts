@@ -6,13 +6,13 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { type Prompt, resultIn } from './recording-model.ts';
 import { postCallback, type RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, discardedOf, eventsOfType, type More, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, discardedOf, eventsOfType, type More, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 interface Pending {
   readonly server: RecordingToolServer;
@@ -24,10 +24,10 @@ interface Pending {
 
 /** A thread whose one call is pending. */
 async function pending(more: More = {}): Promise<Pending> {
-  const server = await stage.toolServer();
+  const server = await rig.toolServer();
   const script = [[toolCall('work')], [{ text: 'understood' }]];
-  const { thread, prompts } = await stage.watchedThread(script, [server], more);
-  await tell(stage.at, thread, 'go');
+  const { thread, prompts } = await rig.watchedThread(script, [server], more);
+  await tell(rig.at, thread, 'go');
   return { server, thread, prompts, call: await server.invocation(0) };
 }
 
@@ -35,13 +35,13 @@ async function pending(more: More = {}): Promise<Pending> {
 async function readByModel(message: Readonly<Record<string, unknown>>, more: More = {}): Promise<Json> {
   const { server, thread, prompts, call } = await pending(more);
   expect((await server.send(call, { type: 'tool_result', ...message })).status).toBe(200);
-  await untilStatus(stage.at, thread, 'idle');
+  await untilStatus(rig.at, thread, 'idle');
   return { thread, prompt: prompts[1], result: resultIn(prompts[1], call.id) };
 }
 
 const finish = async ({ server, thread, call, prompts }: Pending): Promise<string | undefined> => {
   expect((await server.send(call, { type: 'tool_result', text: 'the true one' })).status).toBe(200);
-  await untilStatus(stage.at, thread, 'idle');
+  await untilStatus(rig.at, thread, 'idle');
   return resultIn(prompts[1], call.id);
 };
 
@@ -53,20 +53,17 @@ describe.concurrent('a callback', () => {
       [
         { type: 'view_update', view_type: 'board', content: { a: 1 } },
         () =>
-          eventually(async () => (await stage.at.request('GET', `/v1/threads/${thread}/views`)).json.data.length === 1),
+          eventually(async () => (await rig.at.request('GET', `/v1/threads/${thread}/views`)).json.data.length === 1),
       ],
-      [{ type: 'oauth', auth_url: 'https://login.example/' }, () => untilEvent(stage.at, thread, 'oauth_requested')],
+      [{ type: 'oauth', auth_url: 'https://login.example/' }, () => untilEvent(rig.at, thread, 'oauth_requested')],
       [
         { type: 'user_choice', prompt: '?', choices: ['a'], default: 0, response_url: `${server.url}/answer` },
-        () => untilEvent(stage.at, thread, 'choice_requested'),
+        () => untilEvent(rig.at, thread, 'choice_requested'),
       ],
-      [
-        { type: 'tool_result', text: 'sub', subscription: true },
-        () => untilEvent(stage.at, thread, 'tool_call_settled'),
-      ],
+      [{ type: 'tool_result', text: 'sub', subscription: true }, () => untilEvent(rig.at, thread, 'tool_call_settled')],
       [
         { type: 'subscription_event', text: 'ding', associative: true },
-        () => untilEvent(stage.at, thread, 'subscription_event_received'),
+        () => untilEvent(rig.at, thread, 'subscription_event_received'),
       ],
     ];
     for (const [message, effect] of effects) {
@@ -102,8 +99,8 @@ describe.concurrent('a callback', () => {
       const answer = await postCallback(call.callback_url, bodyOf({ group_id: thread, id: call.id }));
       expect(answer.status).toBeGreaterThanOrEqual(400);
       expect(answer.status).toBeLessThan(500);
-      expect(await untilEvent(stage.at, thread, 'callback_rejected')).toMatchObject({ tool_call_id: call.id });
-      expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toEqual([]);
+      expect(await untilEvent(rig.at, thread, 'callback_rejected')).toMatchObject({ tool_call_id: call.id });
+      expect(await eventsOfType(rig.at, thread, 'tool_call_settled')).toEqual([]);
       expect(await finish(asked)).toBe('the true one');
     },
   );
@@ -112,30 +109,30 @@ describe.concurrent('a callback', () => {
     const asked = await pending();
     const body = JSON.stringify({ type: 'tool_result', id: asked.call.id, text: 'the true one' });
     expect((await postCallback(asked.call.callback_url, body)).status).toBe(200);
-    await untilStatus(stage.at, asked.thread, 'idle');
+    await untilStatus(rig.at, asked.thread, 'idle');
     expect(resultIn(asked.prompts[1], asked.call.id)).toBe('the true one');
   });
 
   it('R34 R35 that belongs to no pending call changes no history: foreign ids, and a call that has its result', async () => {
     const [asked, other] = await Promise.all([pending(), pending()]);
-    const before = (await eventsOf(stage.at, asked.thread)).length;
+    const before = (await eventsOf(rig.at, asked.thread)).length;
     const foreign = [{ id: 'call_nobody' }, { id: other.call.id }, { group_id: other.thread }];
     for (const ids of foreign)
       expect((await asked.server.send(asked.call, { type: 'tool_result', text: 'forged', ...ids })).status).toBe(403);
     await aWhile();
-    expect((await eventsOf(stage.at, asked.thread)).length).toBe(before);
-    expect(await eventsOfType(stage.at, other.thread, 'tool_call_settled')).toEqual([]);
+    expect((await eventsOf(rig.at, asked.thread)).length).toBe(before);
+    expect(await eventsOfType(rig.at, other.thread, 'tool_call_settled')).toEqual([]);
     expect(await finish(asked)).toBe('the true one');
-    const after = await eventsOf(stage.at, asked.thread);
+    const after = await eventsOf(rig.at, asked.thread);
     for (const type of ['tool_result', 'oauth', 'user_choice']) {
       const late = { type, text: 'x', auth_url: 'https://a.example', prompt: '?', choices: ['a'], default: 0 };
       const answer = await asked.server.send(asked.call, { ...late, response_url: asked.server.url });
       expect([type, answer.status]).toEqual([type, 200]);
     }
     await aWhile();
-    expect(await eventsOf(stage.at, asked.thread)).toEqual(after);
+    expect(await eventsOf(rig.at, asked.thread)).toEqual(after);
     // The result is one that came before; the others are about a call that is over.
-    const told = discardedOf(stage.at, asked.thread).map(({ input, reason }) => `${input} ${reason}`);
+    const told = discardedOf(rig.at, asked.thread).map(({ input, reason }) => `${input} ${reason}`);
     expect(told.toSorted()).toEqual(['ChoicePrompt NOT_PENDING', 'LoginPrompt NOT_PENDING']);
   });
 
@@ -146,11 +143,11 @@ describe.concurrent('a callback', () => {
       results.map((text) => asked.server.send(asked.call, { type: 'tool_result', text })),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    await untilStatus(stage.at, asked.thread, 'idle');
+    await untilStatus(rig.at, asked.thread, 'idle');
     const captured = { type: 'tool_result', text: 'replayed' };
     expect((await asked.server.send(asked.call, captured)).status).toBe(200);
     await aWhile();
-    expect(await eventsOfType(stage.at, asked.thread, 'tool_call_settled')).toHaveLength(1);
+    expect(await eventsOfType(rig.at, asked.thread, 'tool_call_settled')).toHaveLength(1);
     expect(asked.prompts).toHaveLength(2);
     expect(['first', 'second']).toContain(resultIn(asked.prompts[1], asked.call.id));
   });
@@ -167,7 +164,7 @@ describe.concurrent('a callback', () => {
     for (const wrong of [...altered, `${url}A`, url.slice(0, -1)])
       expect((await postCallback(wrong, JSON.stringify(message))).status).toBe(401);
     expect((await postCallback(other.call.callback_url, JSON.stringify(message))).status).toBe(403);
-    expect(await eventsOfType(stage.at, asked.thread, 'tool_call_settled')).toEqual([]);
+    expect(await eventsOfType(rig.at, asked.thread, 'tool_call_settled')).toEqual([]);
     // A foreign credential beside the token is ignored.
     const answer = await asked.server.send(
       asked.call,
@@ -175,7 +172,7 @@ describe.concurrent('a callback', () => {
       { authorization: 'Bearer nonsense' },
     );
     expect(answer.status).toBe(200);
-    await untilStatus(stage.at, asked.thread, 'idle');
+    await untilStatus(rig.at, asked.thread, 'idle');
   });
 
   it('R39 on a URL that has expired is refused with 410', async () => {
@@ -183,7 +180,7 @@ describe.concurrent('a callback', () => {
     await aWhile(1_200);
     const answer = await asked.server.send(asked.call, { type: 'tool_result', text: 'too late' });
     expect(answer.status).toBe(410);
-    expect(await eventsOfType(stage.at, asked.thread, 'tool_call_settled')).toEqual([]);
+    expect(await eventsOfType(rig.at, asked.thread, 'tool_call_settled')).toEqual([]);
   });
 });
 
@@ -228,7 +225,7 @@ describe.concurrent('a result', () => {
   it('R48 is shown by the first segment that is known, else by its text', async () => {
     const displayOf = async (display_as: readonly unknown[]): Promise<Json> => {
       const { thread } = await readByModel({ text: 'the text', display_as });
-      const { json } = await stage.at.request('GET', `/v1/threads/${thread}/messages`);
+      const { json } = await rig.at.request('GET', `/v1/threads/${thread}/messages`);
       return json.data.find(({ role }: { role: string }) => role === 'tool');
     };
     const chart = { type: 'chart', content: { bars: [1, 2] } };
@@ -244,7 +241,7 @@ describe.concurrent('a result', () => {
   it('R49 R106 is cleaned of control characters and terminal sequences before anybody reads it', async () => {
     const { result, thread } = await readByModel({ text: 'a\u001b[31mred\u0000\u0007b\tc\nd\u001b]0;title\u0007' });
     expect(result).toBe('aredb\tc\nd');
-    const settled = await untilEvent(stage.at, thread, 'tool_call_settled');
+    const settled = await untilEvent(rig.at, thread, 'tool_call_settled');
     expect(settled.content).toEqual([{ type: 'text', text: 'aredb\tc\nd' }]);
   });
 
@@ -252,7 +249,7 @@ describe.concurrent('a result', () => {
     const huge = await pending();
     const answer = await huge.server.send(huge.call, { type: 'tool_result', text: 'x'.repeat(5 * 1_024 * 1_024) });
     expect(answer.status).toBe(413);
-    await untilStatus(stage.at, huge.thread, 'idle');
+    await untilStatus(rig.at, huge.thread, 'idle');
     expect(resultIn(huge.prompts[1], huge.call.id)).toMatch(/^Error: .*too large/);
     const odd = await pending();
     const content = [{ type: 'image', data: 'not base64!', mediaType: 'image/png' }];
@@ -263,7 +260,7 @@ describe.concurrent('a result', () => {
   it('R49 that is an error of the tool is one for the model and in the log', async () => {
     const { thread, result } = await readByModel({ text: 'Error: the disk is full' });
     expect(result).toBe('Error: the disk is full');
-    expect(await untilEvent(stage.at, thread, 'tool_call_settled')).toMatchObject({ outcome: 'error' });
-    expect(await say(stage.at, thread, 'and now?')).toMatchObject({ status: 'idle' });
+    expect(await untilEvent(rig.at, thread, 'tool_call_settled')).toMatchObject({ outcome: 'error' });
+    expect(await say(rig.at, thread, 'and now?')).toMatchObject({ status: 'idle' });
   });
 });

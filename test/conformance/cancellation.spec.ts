@@ -6,13 +6,13 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { fixture, normalised } from './fixture.ts';
 import { hangUp, type RecordingToolServer, type Reply, silence, status, tool } from './recording-tool-server.ts';
-import { aWhile, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 const told = (server: RecordingToolServer): number => server.posts('/cancel_tool_call').length;
 
@@ -24,14 +24,14 @@ interface Waiting {
 
 /** A thread that waits for a call of the first of these servers, which answer cancellations so. */
 async function waiting(...replies: readonly (Reply | null)[]): Promise<Waiting> {
-  const all = await Promise.all(replies.map(() => stage.toolServer({ basePath: '/base' })));
+  const all = await Promise.all(replies.map(() => rig.toolServer({ basePath: '/base' })));
   all.forEach((server, index) => {
     server.publish(server.manifest([tool(`tool_${index}`)]));
     const reply = replies[index];
     if (reply !== null && reply !== undefined) server.replies('/base/cancel_tool_call', reply);
   });
-  const thread = await stage.thread([[toolCall('tool_0')], [{ text: 'never mind' }]], all);
-  await tell(stage.at, thread, 'go');
+  const thread = await rig.thread([[toolCall('tool_0')], [{ text: 'never mind' }]], all);
+  await tell(rig.at, thread, 'go');
   return { thread, all, call: await all[0]?.invocation(0) };
 }
 
@@ -40,7 +40,7 @@ const notices = (server: RecordingToolServer) => server.posts('/base/cancel_tool
 describe.concurrent('a call that is interrupted', () => {
   it('R64 R65 is taken back at the base of every server of the agent with exactly these fields', async () => {
     const { thread, all, call } = await waiting(null, null, null);
-    expect(await say(stage.at, thread, 'stop that')).toMatchObject({ message: { text: 'never mind' } });
+    expect(await say(rig.at, thread, 'stop that')).toMatchObject({ message: { text: 'never mind' } });
     await eventually(async () => all.every((server) => notices(server).length === 1));
     await aWhile();
     for (const server of all) {
@@ -59,11 +59,11 @@ describe.concurrent('a call that is interrupted', () => {
     ['503 with Retry-After', status(503, '', { 'retry-after': '0' })],
   ] as const)('R66 is never taken back twice, whatever comes back: %s', async (_what, reply) => {
     const { thread, all, call } = await waiting(reply);
-    await stage.at.request('POST', `/v1/threads/${thread}/tool-calls/${call.id}/cancel`);
+    await rig.at.request('POST', `/v1/threads/${thread}/tool-calls/${call.id}/cancel`);
     const [server] = all;
     if (server === undefined) throw new Error('there is no server');
     await eventually(async () => notices(server).length === 1);
-    await stage.at.request('POST', `/v1/threads/${thread}/tool-calls/${call.id}/cancel`);
+    await rig.at.request('POST', `/v1/threads/${thread}/tool-calls/${call.id}/cancel`);
     await aWhile(800);
     expect(notices(server)).toHaveLength(1);
   });
@@ -71,7 +71,7 @@ describe.concurrent('a call that is interrupted', () => {
   it('R67 leaves the user and the other servers alone when one of them hangs', async () => {
     const { thread, all } = await waiting(silence, null, null);
     const began = Date.now();
-    expect(await say(stage.at, thread, 'stop that')).toMatchObject({ status: 'idle' });
+    expect(await say(rig.at, thread, 'stop that')).toMatchObject({ status: 'idle' });
     await eventually(async () => all.every((server) => notices(server).length === 1));
     expect(Date.now() - began).toBeLessThan(8_000); // a notice that hangs is given up after ten seconds
   });
@@ -79,8 +79,8 @@ describe.concurrent('a call that is interrupted', () => {
   it('R68 is settled when no server can be told', async () => {
     const { thread, all } = await waiting(null, null);
     await Promise.all(all.map((server) => server.close()));
-    expect(await say(stage.at, thread, 'stop that')).toMatchObject({ message: { text: 'never mind' } });
-    const { json } = await stage.at.request('GET', `/v1/threads/${thread}/tool-calls`);
+    expect(await say(rig.at, thread, 'stop that')).toMatchObject({ message: { text: 'never mind' } });
+    const { json } = await rig.at.request('GET', `/v1/threads/${thread}/tool-calls`);
     expect(json.data).toMatchObject([{ outcome: 'interrupted' }]);
   });
 });

@@ -12,9 +12,9 @@ import { slownessOfMachine } from '../machine-pace.ts';
 import { answersWithinMs, type HealthProbe, probeHealth } from './health-probe.ts';
 import { loopDelay } from './loop-delay.ts';
 import { postCallback, type RecordingToolServer, type Reply, tool } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, eventsOfType, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 let health: HealthProbe;
 let alive: readonly string[] = [];
 /** The machine may recover during a test. */
@@ -29,22 +29,22 @@ async function endSockets(): Promise<void> {
   }
 }
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
 beforeEach(async () => {
   slownessBefore = slownessOfMachine();
-  health = probeHealth(stage.at.url);
-  alive = (await loopDelay(stage.at.loops)).pids; // resets the measure
+  health = probeHealth(rig.at.url);
+  alive = (await loopDelay(rig.at.loops)).pids; // resets the measure
 });
 afterEach(async () => {
   await endSockets();
-  const { longestMs, pids } = await loopDelay(stage.at.loops);
+  const { longestMs, pids } = await loopDelay(rig.at.loops);
   expect(pids).toEqual(alive); // no process has died or was restarted
   const slowness = Math.max(slownessBefore, slownessOfMachine());
   expect(longestMs).toBeLessThan(heldUpMsMax * Math.min(slowness, slownessMax));
   expect(await health.p99()).toBeLessThan(answersWithinMs * slowness);
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 /** The guarantee: nothing blocks an event loop for longer. Processor time of its thread, without collections. */
 const heldUpMsMax = 50;
@@ -61,16 +61,16 @@ interface Pending {
 
 /** A thread that waits for a call of a server of its own. */
 async function pending(): Promise<Pending> {
-  const server = await stage.toolServer();
-  const thread = await stage.thread([[toolCall('work')], [{ text: 'understood' }]], [server]);
-  await tell(stage.at, thread, 'go');
+  const server = await rig.toolServer();
+  const thread = await rig.thread([[toolCall('work')], [{ text: 'understood' }]], [server]);
+  await tell(rig.at, thread, 'go');
   return { server, thread, call: await server.invocation(0) };
 }
 
 const finish = async ({ server, thread, call }: Pending): Promise<void> => {
   expect((await server.send(call, { type: 'tool_result', text: 'the true one' })).status).toBe(200);
-  await untilStatus(stage.at, thread, 'idle');
-  const settled = await eventsOfType(stage.at, thread, 'tool_call_settled');
+  await untilStatus(rig.at, thread, 'idle');
+  const settled = await eventsOfType(rig.at, thread, 'tool_call_settled');
   expect(settled).toMatchObject([{ outcome: 'result', content: [{ text: 'the true one' }] }]);
 };
 
@@ -85,7 +85,7 @@ const everyType = (about: Readonly<Record<string, string>>, url: string): readon
 describe('a tool server that', () => {
   it('lies about thread and call reaches neither: every type of message, every mixture of ids', async () => {
     const [attacker, victim] = await Promise.all([pending(), pending()]);
-    const before = await eventsOf(stage.at, victim.thread);
+    const before = await eventsOf(rig.at, victim.thread);
     const theirs = { group_id: victim.thread, id: victim.call.id };
     const lies = [theirs, { ...theirs, id: attacker.call.id }, { ...theirs, group_id: attacker.thread }];
     const view = { type: 'view_update', group_id: victim.thread, view_type: 'board', content: { forged: true } };
@@ -95,8 +95,8 @@ describe('a tool server that', () => {
       expect([message, answer.status]).toEqual([message, 403]);
     }
     await aWhile();
-    expect(await eventsOf(stage.at, victim.thread)).toEqual(before);
-    expect((await stage.at.request('GET', `/v1/threads/${victim.thread}/views`)).json.data).toEqual([]);
+    expect(await eventsOf(rig.at, victim.thread)).toEqual(before);
+    expect((await rig.at.request('GET', `/v1/threads/${victim.thread}/views`)).json.data).toEqual([]);
     await finish(victim);
     await finish(attacker);
   });
@@ -121,8 +121,8 @@ describe('a tool server that', () => {
     expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax * slownessBefore);
     await Promise.all(senders);
     expect(statuses).toEqual(new Set([200, 403]));
-    expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toHaveLength(1);
-    expect(await say(stage.at, thread, 'still here?')).toMatchObject({ status: 'idle' });
+    expect(await eventsOfType(rig.at, thread, 'tool_call_settled')).toHaveLength(1);
+    expect(await say(rig.at, thread, 'still here?')).toMatchObject({ status: 'idle' });
   });
 
   it('sends giant bodies is cut off, and its call ends with an error', async () => {
@@ -136,8 +136,8 @@ describe('a tool server that', () => {
           () => 413,
         );
         expect(status).toBe(413);
-        await untilStatus(stage.at, thread, 'idle');
-        expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toMatchObject([
+        await untilStatus(rig.at, thread, 'idle');
+        expect(await eventsOfType(rig.at, thread, 'tool_call_settled')).toMatchObject([
           { outcome: 'error', code: 'RESULT_TOO_LARGE' },
         ]);
       }),
@@ -180,8 +180,8 @@ describe('a tool server that', () => {
       expect([200, 400, 413, 422]).toContain(status);
     }
     await finish(other);
-    await untilStatus(stage.at, attacker.thread, 'idle');
-    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
+    await untilStatus(rig.at, attacker.thread, 'idle');
+    expect(await eventsOfType(rig.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
   });
 
   it('sends twenty long bodies at once holds nobody up', async () => {
@@ -194,8 +194,8 @@ describe('a tool server that', () => {
     await finish(other);
     for (const { status } of await answers) expect([200, 503]).toContain(status); // there is room for half of them at once
     await eventually(async () => (await postCallback(callback_url, body)).status === 200);
-    await untilStatus(stage.at, attacker.thread, 'idle');
-    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
+    await untilStatus(rig.at, attacker.thread, 'idle');
+    expect(await eventsOfType(rig.at, attacker.thread, 'tool_call_settled')).toHaveLength(1);
   });
 
   it('sends bytes that are no UTF-8 ends its own call, when they claim to be its result, and no other', async () => {
@@ -208,10 +208,10 @@ describe('a tool server that', () => {
         Buffer.from('"}'),
       ]);
     expect((await postCallback(callback_url, bytes('oauth'))).status).toBe(400);
-    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toEqual([]);
+    expect(await eventsOfType(rig.at, attacker.thread, 'tool_call_settled')).toEqual([]);
     expect((await postCallback(callback_url, bytes('tool_result'))).status).toBe(400);
-    await untilStatus(stage.at, attacker.thread, 'idle');
-    expect(await eventsOfType(stage.at, attacker.thread, 'tool_call_settled')).toMatchObject([
+    await untilStatus(rig.at, attacker.thread, 'idle');
+    expect(await eventsOfType(rig.at, attacker.thread, 'tool_call_settled')).toMatchObject([
       { outcome: 'error', code: 'RESULT_UNREADABLE' },
     ]);
     await finish(other);
@@ -276,11 +276,11 @@ describe('a manifest that', () => {
     ],
   ])('%s is refused in good time, and its thread goes on', async (_what, reply, code) => {
     for (let attack = 0; attack < 2; attack++) {
-      const server = await stage.toolServer();
+      const server = await rig.toolServer();
       server.replies(discovery, reply);
-      const thread = await stage.thread([[{ text: 'without tools' }]], [server]);
-      expect(await say(stage.at, thread, 'go')).toMatchObject({ message: { text: 'without tools' } });
-      expect(await untilEvent(stage.at, thread, 'toolset_rejected')).toMatchObject({
+      const thread = await rig.thread([[{ text: 'without tools' }]], [server]);
+      expect(await say(rig.at, thread, 'go')).toMatchObject({ message: { text: 'without tools' } });
+      expect(await untilEvent(rig.at, thread, 'toolset_rejected')).toMatchObject({
         tool_server: server.name,
         code: expect.stringMatching(code),
       });
@@ -290,13 +290,13 @@ describe('a manifest that', () => {
   it.each(['http://169.254.169.254/invoke', 'http://[fd00:ec2::254]/', 'http://10.0.0.1/', 'http://0x7f.1:1/'])(
     'points at %s gets nothing sent',
     async (endpoint) => {
-      const server = await stage.toolServer();
+      const server = await rig.toolServer();
       server.publish({ ...server.manifest([tool('work')]), endpoint });
-      const thread = await stage.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
-      expect(await say(stage.at, thread, 'go')).toMatchObject({ message: { text: 'ok' } });
-      const settled = await untilEvent(stage.at, thread, 'tool_call_settled');
+      const thread = await rig.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
+      expect(await say(rig.at, thread, 'go')).toMatchObject({ message: { text: 'ok' } });
+      const settled = await untilEvent(rig.at, thread, 'tool_call_settled');
       expect(settled).toMatchObject({ outcome: 'error' });
-      const { json } = await stage.at.request('GET', `/v1/threads/${thread}/tool-calls`);
+      const { json } = await rig.at.request('GET', `/v1/threads/${thread}/tool-calls`);
       for (const { status } of json.data[0].attempts) expect(typeof status).toBe('string'); // never an answer
     },
   );
@@ -312,10 +312,10 @@ describe('a question that', () => {
       const response_url = `${asking.server.url}/answer`;
       const answer = await asking.server.send(asking.call, { ...question, default: wrong, response_url });
       expect(answer.status).toBe(422);
-      expect(await untilEvent(stage.at, asking.thread, 'callback_rejected')).toMatchObject({
+      expect(await untilEvent(rig.at, asking.thread, 'callback_rejected')).toMatchObject({
         tool_call_id: asking.call.id,
       });
-      expect((await stage.at.request('GET', `/v1/threads/${asking.thread}/choices`)).json.data).toEqual([]);
+      expect((await rig.at.request('GET', `/v1/threads/${asking.thread}/choices`)).json.data).toEqual([]);
       await finish(asking);
     },
   );
@@ -326,12 +326,12 @@ describe('a question that', () => {
       const asking = await pending();
       const { status } = await asking.server.send(asking.call, { ...question, response_url });
       if (status !== 200) return finish(asking); // a refusal of the callback is as good
-      const { choice_id: choice } = await untilEvent(stage.at, asking.thread, 'choice_requested');
-      await stage.at.request('POST', `/v1/threads/${asking.thread}/choices/${choice}`, { selected: 1 });
-      const settled = await untilEvent(stage.at, asking.thread, 'tool_call_settled');
+      const { choice_id: choice } = await untilEvent(rig.at, asking.thread, 'choice_requested');
+      await rig.at.request('POST', `/v1/threads/${asking.thread}/choices/${choice}`, { selected: 1 });
+      const settled = await untilEvent(rig.at, asking.thread, 'tool_call_settled');
       expect(settled).toMatchObject({ outcome: 'error' });
       expect(settled.content[0].text).toMatch(/not allowed|OUTBOUND_FORBIDDEN/);
-      return untilStatus(stage.at, asking.thread, 'idle');
+      return untilStatus(rig.at, asking.thread, 'idle');
     },
   );
 
@@ -340,7 +340,7 @@ describe('a question that', () => {
     async (auth_url) => {
       const asking = await pending();
       expect((await asking.server.send(asking.call, { type: 'oauth', auth_url })).status).toBe(422);
-      expect(await eventsOfType(stage.at, asking.thread, 'oauth_requested')).toEqual([]);
+      expect(await eventsOfType(rig.at, asking.thread, 'oauth_requested')).toEqual([]);
       await finish(asking);
     },
   );
@@ -351,7 +351,7 @@ describe('a storm of events', () => {
     const asking = await pending();
     const { server, thread, call } = asking;
     await server.send(call, { type: 'tool_result', text: 'sub', subscription: true });
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     return asking;
   }
 
@@ -372,18 +372,18 @@ describe('a storm of events', () => {
       expect(Date.now() - meanwhile).toBeLessThan(othersWaitMsMax * slownessBefore);
       await Promise.all(senders);
       const received = await eventually(async () => {
-        const all = await eventsOfType(stage.at, thread, 'subscription_event_received');
+        const all = await eventsOfType(rig.at, thread, 'subscription_event_received');
         return all.length === events && all;
       });
       expect(new Set(received.map(({ text }) => text)).size).toBe(events);
-      await eventually(async () => (await stage.at.request('GET', `/v1/threads/${thread}`)).json.status === 'idle');
-      const log = await eventsOf(stage.at, thread);
+      await eventually(async () => (await rig.at.request('GET', `/v1/threads/${thread}`)).json.status === 'idle');
+      const log = await eventsOf(rig.at, thread);
       const children = log.filter(({ type }) => type === 'child_spawned').length;
       const completions = log.filter(({ type }) => type === 'completion_requested').length;
       // Sixty children a minute, each of which may wake its parent once with its report; the load may last into a
       // second minute.
       expect(children + completions).toBeLessThan(events);
-      expect(await say(stage.at, thread, 'still here?')).toMatchObject({ status: 'idle' });
+      expect(await say(rig.at, thread, 'still here?')).toMatchObject({ status: 'idle' });
     },
   );
 });

@@ -4,14 +4,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { say, untilEvent, untilStatus } from '../e2e/conversation.ts';
 import { toolCall } from '../e2e/driven-tool-server.ts';
-import { eventsOfType, setStage, type Stage } from './conformance-stage.ts';
+import { eventsOfType, setRig, type Rig } from './conformance-rig.ts';
 import type { Prompt } from './recording-model.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 const lastOf = ({ messages }: Prompt): string => JSON.stringify(messages.at(-1)?.content ?? '');
 
@@ -28,9 +28,9 @@ function wakes(prompt: Prompt) {
 }
 
 it('a thread that subscribes, sleeps, is woken, has a child report, asks a choice and answers', async () => {
-  const { at } = stage;
-  const server = await stage.toolServer();
-  const { thread } = await stage.watchedThread(wakes, [server]);
+  const { at } = rig;
+  const server = await rig.toolServer();
+  const { thread } = await rig.watchedThread(wakes, [server]);
 
   const asleep = say(at, thread, 'watch the door');
   const watch = await server.invocation(0);

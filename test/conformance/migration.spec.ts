@@ -5,13 +5,13 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import { fixture, normalised } from './fixture.ts';
 import type { Prompt } from './recording-model.ts';
 import { hangUp, type RecordingToolServer, type Reply, status, tool } from './recording-tool-server.ts';
-import { aWhile, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 const discovery = '/.well-known/rap-toolset';
 const needsMigration = true;
@@ -28,7 +28,7 @@ interface Moving {
 
 /** An idle thread whose model calls both servers in its second turn. */
 async function moving(reply: Reply = status(200)): Promise<Moving> {
-  const started = await Promise.all(['keep', 'plain', 'keep', 'plain'].map(async () => stage.toolServer()));
+  const started = await Promise.all(['keep', 'plain', 'keep', 'plain'].map(async () => rig.toolServer()));
   const [keeping, plain, first, second] = started as [
     RecordingToolServer,
     RecordingToolServer,
@@ -39,16 +39,16 @@ async function moving(reply: Reply = status(200)): Promise<Moving> {
   for (const server of [plain, second]) server.publish(server.manifest([tool('plain')]));
   keeping.replies('/migrate', reply);
   const script = [[{ text: 'ready' }], [toolCall('keep'), toolCall('plain')], [{ text: 'done' }]];
-  const { thread, prompts } = await stage.watchedThread(script, [keeping, plain]);
-  await say(stage.at, thread, 'hello');
+  const { thread, prompts } = await rig.watchedThread(script, [keeping, plain]);
+  await say(rig.at, thread, 'hello');
   const tool_servers = { [keeping.name]: first.url, [plain.name]: second.url };
-  const move = () => stage.at.request('POST', `/v1/threads/${thread}/migration`, { tool_servers });
+  const move = () => rig.at.request('POST', `/v1/threads/${thread}/migration`, { tool_servers });
   return { thread, prompts, keeping, plain, destinations: [first, second], move };
 }
 
 /** The server whose tools the next turn calls. */
 async function calledBy({ thread, ...all }: Moving): Promise<readonly RecordingToolServer[]> {
-  await tell(stage.at, thread, 'work');
+  await tell(rig.at, thread, 'work');
   const servers = [all.keeping, all.plain, ...all.destinations];
   await eventually(async () => servers.flatMap((server) => server.invocations()).length === 2);
   return servers.filter((server) => server.invocations().length > 0);
@@ -59,16 +59,16 @@ describe('a migration', () => {
     const scene = await moving();
     const { thread, keeping, plain, destinations } = scene;
     expect(await scene.move()).toMatchObject({ status: 202 });
-    expect(await untilEvent(stage.at, thread, 'migration_ended')).toMatchObject({ ok: true, migrated: [keeping.name] });
+    expect(await untilEvent(rig.at, thread, 'migration_ended')).toMatchObject({ ok: true, migrated: [keeping.name] });
     const [request, ...more] = keeping.posts('/migrate');
     if (request === undefined) throw new Error('nothing was sent');
     expect(more).toEqual([]);
-    const ended = (await eventsOf(stage.at, thread)).find(({ type }) => type === 'migration_ended');
+    const ended = (await eventsOf(rig.at, thread)).find(({ type }) => type === 'migration_ended');
     const names = { [thread]: 'thread', [destinations[0].url]: 'destination', [keeping.name]: 'server' };
     expect(normalised(request, { ...names, [ended.migration_id ?? 'none']: 'migration' })).toEqual(fixture('migrate'));
     for (const server of [plain, ...destinations]) expect(server.posts('/migrate')).toEqual([]);
     for (const server of destinations) expect(server.discoveries()[0]?.at).toBeLessThanOrEqual(request.at);
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     expect(await calledBy(scene)).toEqual(destinations);
   });
 
@@ -79,14 +79,14 @@ describe('a migration', () => {
     });
     await scene.move();
     await eventually(async () => scene.keeping.posts('/migrate').length === 1);
-    await tell(stage.at, scene.thread, 'are you there?');
+    await tell(rig.at, scene.thread, 'are you there?');
     await aWhile(500);
     expect(scene.prompts).toHaveLength(1);
-    const before = (await eventsOf(stage.at, scene.thread)).map(({ type }) => type);
+    const before = (await eventsOf(rig.at, scene.thread)).map(({ type }) => type);
     expect(before.slice(-2)).toEqual(['migration_started', 'message_queued']);
     answer();
     await eventually(async () => scene.destinations.every((server) => server.invocations().length === 1));
-    const types = (await eventsOf(stage.at, scene.thread)).map(({ type }) => type);
+    const types = (await eventsOf(rig.at, scene.thread)).map(({ type }) => type);
     expect(types.indexOf('migration_ended')).toBeLessThan(types.lastIndexOf('message_accepted'));
   });
 
@@ -104,10 +104,10 @@ describe('a migration', () => {
     const scene = await moving(reply);
     spoil(scene);
     await scene.move();
-    const ended = await untilEvent(stage.at, scene.thread, 'migration_ended');
+    const ended = await untilEvent(rig.at, scene.thread, 'migration_ended');
     expect(ended).toMatchObject({ ok: false, problems: [expect.any(String)] });
     expect(scene.keeping.posts('/migrate').length).toBeLessThanOrEqual(1);
-    await untilStatus(stage.at, scene.thread, 'idle');
+    await untilStatus(rig.at, scene.thread, 'idle');
     expect(await calledBy(scene)).toEqual([scene.keeping, scene.plain]);
   });
 });

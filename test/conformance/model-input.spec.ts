@@ -6,13 +6,13 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { type Prompt, resultIn } from './recording-model.ts';
 import type { RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, type More, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, eventsOfType, type More, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 interface Answered {
   readonly thread: string;
@@ -24,10 +24,10 @@ interface Answered {
 
 /** The model makes these calls in one answer; none of them may reach a server. */
 async function answeredAtOnce(calls: readonly Step[], more: More = {}): Promise<Answered> {
-  const server = await stage.toolServer();
-  const { thread, prompts } = await stage.watchedThread([calls, [{ text: 'I see' }]], [server], more);
-  expect(await say(stage.at, thread, 'go')).toMatchObject({ status: 'idle', message: { text: 'I see' } });
-  const settled = await eventsOfType(stage.at, thread, 'tool_call_settled');
+  const server = await rig.toolServer();
+  const { thread, prompts } = await rig.watchedThread([calls, [{ text: 'I see' }]], [server], more);
+  expect(await say(rig.at, thread, 'go')).toMatchObject({ status: 'idle', message: { text: 'I see' } });
+  const settled = await eventsOfType(rig.at, thread, 'tool_call_settled');
   expect(server.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   const results = settled.map(({ tool_call_id: call }) => resultIn(prompts[1], call) ?? '');
   return { thread, server, results, settled };
@@ -51,7 +51,7 @@ describe.concurrent('a call that', () => {
       toolCall('close_thread', {}),
     ]);
     for (const result of results) expect(result).toMatch(/^Error: .*child/);
-    expect((await stage.at.request('GET', `/v1/threads/${thread}`)).json.status).toBe('idle');
+    expect((await rig.at.request('GET', `/v1/threads/${thread}`)).json.status).toBe('idle');
   });
 
   const broken: readonly (readonly [string, string])[] = [
@@ -75,7 +75,7 @@ describe.concurrent('a call that', () => {
   it('R8 has more arguments than a mebibyte is an error, and what it wrote is not kept', async () => {
     const { thread, results } = await answeredAtOnce([toolCall('work', { what: 'x'.repeat(1_100_000) })]);
     expect(results[0]).toMatch(/^Error: /);
-    expect(JSON.stringify(await eventsOf(stage.at, thread)).length).toBeLessThan(100_000);
+    expect(JSON.stringify(await eventsOf(rig.at, thread)).length).toBeLessThan(100_000);
   });
 
   it('R77 is one of our own tools with nonsense is an error, and nothing happens', async () => {
@@ -92,7 +92,7 @@ describe.concurrent('a call that', () => {
     const { thread, results } = await answeredAtOnce(nonsense);
     for (const [index, call] of nonsense.entries())
       expect([call, results[index]]).toEqual([call, expect.stringMatching(/^Error: /)]);
-    const types = (await eventsOf(stage.at, thread)).map(({ type }) => type);
+    const types = (await eventsOf(rig.at, thread)).map(({ type }) => type);
     for (const type of ['child_spawned', 'title_set', 'subscription_closed']) expect(types).not.toContain(type);
   });
 
@@ -113,42 +113,42 @@ describe.concurrent('a call that', () => {
     const { thread, results } = await answeredAtOnce(times);
     for (const [index, call] of times.entries())
       expect([call, results[index]]).toEqual([call, expect.stringMatching(/^Error: /)]);
-    expect(await eventsOfType(stage.at, thread, 'timer_set')).toEqual([]);
+    expect(await eventsOfType(rig.at, thread, 'timer_set')).toEqual([]);
   });
 });
 
 describe('an answer with as many calls as one may have', () => {
   it('sends them all, and the round ends as any', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     const calls = Array.from({ length: 128 }, (_, index) => toolCall('work', { what: String(index) }));
-    const { thread, prompts } = await stage.watchedThread([calls, [{ text: 'all of them' }]], [server]);
-    await tell(stage.at, thread, 'go');
+    const { thread, prompts } = await rig.watchedThread([calls, [{ text: 'all of them' }]], [server]);
+    await tell(rig.at, thread, 'go');
     await eventually(async () => server.invocations().length >= 128);
     for (const { json } of server.invocations())
       expect((await server.send(json, { type: 'tool_result', text: `did ${json.arguments.what}` })).status).toBe(200);
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     expect(server.invocations()).toHaveLength(128);
     const shown = prompts[1].messages.filter(({ role }: Json) => role === 'tool');
     expect(new Set(shown.map(({ tool_call_id: id }: Json) => id)).size).toBe(128);
   });
 
   it('is refused when it has more, sends none of them, and the thread goes on', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     const calls = Array.from({ length: 200 }, (_, index) => toolCall('work', { what: String(index) }));
-    const { thread } = await stage.watchedThread([calls, [{ text: 'here I am' }]], [server]);
-    await tell(stage.at, thread, 'go');
-    await eventually(async () => (await eventsOfType(stage.at, thread, 'completion_failed')).length > 0);
-    const [failed] = await eventsOfType(stage.at, thread, 'completion_failed');
+    const { thread } = await rig.watchedThread([calls, [{ text: 'here I am' }]], [server]);
+    await tell(rig.at, thread, 'go');
+    await eventually(async () => (await eventsOfType(rig.at, thread, 'completion_failed')).length > 0);
+    const [failed] = await eventsOfType(rig.at, thread, 'completion_failed');
     expect(failed).toMatchObject({ code: 'TOO_MANY_CALLS' });
     expect(server.invocations()).toEqual([]);
-    await tell(stage.at, thread, 'are you there?');
-    await eventually(async () => (await eventsOfType(stage.at, thread, 'completion_recorded')).length > 0);
+    await tell(rig.at, thread, 'are you there?');
+    await eventually(async () => (await eventsOfType(rig.at, thread, 'completion_recorded')).length > 0);
   });
 });
 
 /** All threads of a family, the root first, and how deep each is. */
 async function familyOf(root: string, depth = 0): Promise<readonly { readonly id: string; readonly depth: number }[]> {
-  const { json } = await stage.at.request('GET', `/v1/threads/${root}/children?limit=200`);
+  const { json } = await rig.at.request('GET', `/v1/threads/${root}/children?limit=200`);
   const below = await Promise.all(json.data.map(({ id }: Json) => familyOf(id, depth + 1)));
   return [{ id: root, depth }, ...below.flat()];
 }
@@ -158,14 +158,14 @@ describe('a model that', () => {
     const spawnAgain = (prompt: Prompt): readonly Step[] => [
       toolCall('spawn_thread', { instructions: `do it again, ${prompt.messages.length}` }),
     ];
-    const { thread, prompts } = await stage.watchedThread(spawnAgain, [], {
+    const { thread, prompts } = await rig.watchedThread(spawnAgain, [], {
       agent: { limits: { completions_per_wake_max: 3 } },
     });
-    await tell(stage.at, thread, 'go');
+    await tell(rig.at, thread, 'go');
     const idleFamily = async (): Promise<Awaited<ReturnType<typeof familyOf>>> => {
       const found = await familyOf(thread);
       const statuses = await Promise.all(
-        found.map(async ({ id }) => (await stage.at.request('GET', `/v1/threads/${id}`)).json.status),
+        found.map(async ({ id }) => (await rig.at.request('GET', `/v1/threads/${id}`)).json.status),
       );
       return statuses.every((one) => one === 'idle') ? found : [];
     };
@@ -178,11 +178,11 @@ describe('a model that', () => {
     });
     expect(wanted.map((_, depth) => family.filter((one) => one.depth === depth).length)).toEqual(wanted);
     for (const { id, depth } of family) {
-      expect(await eventsOfType(stage.at, id, 'budget_exceeded')).toMatchObject([{ budget: 'completions_per_wake' }]);
-      const spawned = await eventsOfType(stage.at, id, 'child_spawned');
+      expect(await eventsOfType(rig.at, id, 'budget_exceeded')).toMatchObject([{ budget: 'completions_per_wake' }]);
+      const spawned = await eventsOfType(rig.at, id, 'child_spawned');
       if (depth === 5) {
         expect(spawned).toEqual([]);
-        const [first] = await eventsOfType(stage.at, id, 'tool_call_settled');
+        const [first] = await eventsOfType(rig.at, id, 'tool_call_settled');
         expect(first?.content[0].text).toMatch(/^Error: threads may be nested 5 deep/);
       }
     }
@@ -192,12 +192,12 @@ describe('a model that', () => {
   });
 
   it('makes the same call again and again is stopped with an event that says so', async () => {
-    const server = await stage.toolServer();
-    const { thread } = await stage.watchedThread([[toolCall('wrok')]], [server]);
-    await tell(stage.at, thread, 'go');
-    expect(await untilEvent(stage.at, thread, 'budget_exceeded')).toMatchObject({ budget: 'repeated_call' });
-    await untilStatus(stage.at, thread, 'idle');
-    expect((await stage.at.request('GET', `/v1/threads/${thread}`)).json.last_error.code).toBe('BUDGET_EXCEEDED');
+    const server = await rig.toolServer();
+    const { thread } = await rig.watchedThread([[toolCall('wrok')]], [server]);
+    await tell(rig.at, thread, 'go');
+    expect(await untilEvent(rig.at, thread, 'budget_exceeded')).toMatchObject({ budget: 'repeated_call' });
+    await untilStatus(rig.at, thread, 'idle');
+    expect((await rig.at.request('GET', `/v1/threads/${thread}`)).json.last_error.code).toBe('BUDGET_EXCEEDED');
   });
 });
 
@@ -220,30 +220,30 @@ describe('a schedule', () => {
     ['0 9 * * *', 'Mars/Olympus', '/time_zone'],
   ];
   it.each(lines)('"%s" in %s is refused and says where: %s', async (cron, time_zone, pointer) => {
-    const thread = await stage.thread([[{ text: 'ok' }]], []);
+    const thread = await rig.thread([[{ text: 'ok' }]], []);
     const path = `/v1/threads/${thread}/schedules`;
-    const answer = await stage.at.request('POST', path, { cron, time_zone, message: 'stand up' });
+    const answer = await rig.at.request('POST', path, { cron, time_zone, message: 'stand up' });
     expect(answer).toMatchObject({ status: 422, json: { errors: [{ pointer }] } });
-    expect((await stage.at.request('GET', path)).json.data).toEqual([]);
+    expect((await rig.at.request('GET', path)).json.data).toEqual([]);
   });
 
   it('that comes every second is refused on the record', async () => {
-    const thread = await stage.thread([[{ text: 'ok' }]], []);
+    const thread = await rig.thread([[{ text: 'ok' }]], []);
     const path = `/v1/threads/${thread}/schedules`;
-    expect((await stage.at.request('POST', path, { cron: '* * * * * *', message: 'tick' })).status).toBe(202);
-    const refused = await untilEvent(stage.at, thread, 'request_refused');
+    expect((await rig.at.request('POST', path, { cron: '* * * * * *', message: 'tick' })).status).toBe(202);
+    const refused = await untilEvent(rig.at, thread, 'request_refused');
     expect(refused).toMatchObject({ request: 'schedule', detail: expect.stringContaining('once a minute') });
-    expect((await stage.at.request('GET', path)).json.data).toEqual([]);
+    expect((await rig.at.request('GET', path)).json.data).toEqual([]);
   });
 
   it('for a time that its day does not have comes on that day all the same, once', async () => {
     const day = daylightSavingDay(new Date());
-    const thread = await stage.thread([[{ text: 'ok' }]], []);
+    const thread = await rig.thread([[{ text: 'ok' }]], []);
     const path = `/v1/threads/${thread}/schedules`;
     const cron = `30 2 ${day.getUTCDate()} 3 *`;
-    const made = await stage.at.request('POST', path, { cron, time_zone: 'Europe/Vienna', message: 'stand up' });
+    const made = await rig.at.request('POST', path, { cron, time_zone: 'Europe/Vienna', message: 'stand up' });
     expect(made.status).toBe(202);
-    const set = await eventually(async () => (await stage.at.request('GET', path)).json.data[0]);
+    const set = await eventually(async () => (await rig.at.request('GET', path)).json.data[0]);
     // The hour from two to three is left out at 01:00 UTC.
     const gap = day.getTime() + 3_600_000;
     expect(Date.parse(set.next_at)).toBeGreaterThanOrEqual(gap);

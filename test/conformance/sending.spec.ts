@@ -5,13 +5,13 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import { fixture, normalised } from './fixture.ts';
 import { resultIn } from './recording-model.ts';
 import { hangUp, type RecordingToolServer, type Reply, silence, status, tool } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, eventsOfType, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 const once = [[toolCall('work', { what: 'Zürich ☃ 𝄞' })], [{ text: 'understood' }]];
 
@@ -19,18 +19,18 @@ const once = [[toolCall('work', { what: 'Zürich ☃ 𝄞' })], [{ text: 'unders
 async function calling(
   ...replies: readonly Reply[]
 ): Promise<{ readonly server: RecordingToolServer; readonly result: string | undefined }> {
-  const server = await stage.toolServer();
+  const server = await rig.toolServer();
   server.replies('/invoke', ...replies);
-  const { thread, prompts } = await stage.watchedThread(once, [server]);
-  await say(stage.at, thread, 'go');
+  const { thread, prompts } = await rig.watchedThread(once, [server]);
+  await say(rig.at, thread, 'go');
   return { server, result: resultIn(prompts[1], server.invocations()[0]?.json.id) };
 }
 
 describe('an invocation', () => {
   it('R1 R2 R11 R12 R13 of a root thread is one POST in JSON and UTF-8 with exactly these fields', async () => {
-    const server = await stage.toolServer();
-    const { thread } = await stage.watchedThread(once, [server]);
-    await tell(stage.at, thread, 'go');
+    const server = await rig.toolServer();
+    const { thread } = await rig.watchedThread(once, [server]);
+    await tell(rig.at, thread, 'go');
     const sent = await server.invocation(0);
     const [request] = server.invocations();
     if (request === undefined) throw new Error('nothing was sent');
@@ -39,17 +39,17 @@ describe('an invocation', () => {
     );
     expect(request.bytes.includes(Buffer.from('Zürich ☃ 𝄞', 'utf8'))).toBe(true);
     expect(Object.keys(sent)).not.toContain('thread_ancestors');
-    const { json } = await stage.at.request('GET', `/v1/threads/${thread}`);
+    const { json } = await rig.at.request('GET', `/v1/threads/${thread}`);
     expect(sent.group_id).toBe(json.id);
   });
 
   it('R3 goes to the endpoint of the toolset that owns the tool, and nowhere else', async () => {
-    const servers = await Promise.all([stage.toolServer({ basePath: '/a' }), stage.toolServer({ basePath: '/b' })]);
+    const servers = await Promise.all([rig.toolServer({ basePath: '/a' }), rig.toolServer({ basePath: '/b' })]);
     const [left, right] = servers;
     left.publish({ ...left.manifest([tool('left')]), endpoint: `${left.url}/deep/left?x=1` });
     right.publish({ ...right.manifest([tool('right')]), endpoint: `${right.url}/deep/right` });
-    const thread = await stage.thread([[toolCall('left'), toolCall('right')], [{ text: 'ok' }]], servers);
-    await tell(stage.at, thread, 'go');
+    const thread = await rig.thread([[toolCall('left'), toolCall('right')], [{ text: 'ok' }]], servers);
+    await tell(rig.at, thread, 'go');
     await eventually(async () => left.posts('/deep/left?x=1').length + right.posts('/deep/right').length === 2);
     await aWhile();
     const sent = servers.map(({ requests }) => requests.filter(({ method }) => method === 'POST'));
@@ -60,23 +60,23 @@ describe('an invocation', () => {
   });
 
   it('R9 has an id of its own, also when the model gives every call the same', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     const same = { tool_call: { name: 'work', arguments: {}, id: 'call_same' } };
     const script = [[same, same], [same], [{ text: 'ok' }]];
-    const threads = await Promise.all([stage.watchedThread(script, [server]), stage.watchedThread(script, [server])]);
-    await Promise.all(threads.map(({ thread }) => tell(stage.at, thread, 'go')));
+    const threads = await Promise.all([rig.watchedThread(script, [server]), rig.watchedThread(script, [server])]);
+    await Promise.all(threads.map(({ thread }) => tell(rig.at, thread, 'go')));
     for (let index = 0; index < 6; index++) {
       const call = await server.invocation(index);
       expect((await server.send(call, { type: 'tool_result', text: `result ${index}` })).status).toBe(200);
     }
-    await Promise.all(threads.map(({ thread }) => untilStatus(stage.at, thread, 'idle')));
+    await Promise.all(threads.map(({ thread }) => untilStatus(rig.at, thread, 'idle')));
     expect(new Set(server.invocations().map(({ json }) => json.id)).size).toBe(6);
   });
 
   it('R10 carries a callback URL that takes the result as it is', async () => {
-    const server = await stage.toolServer();
-    const { thread, prompts } = await stage.watchedThread(once, [server]);
-    const turn = say(stage.at, thread, 'go');
+    const server = await rig.toolServer();
+    const { thread, prompts } = await rig.watchedThread(once, [server]);
+    const turn = say(rig.at, thread, 'go');
     const call = await server.invocation(0);
     expect((await server.send(call, { type: 'tool_result', text: 'forty-two' })).status).toBe(200);
     expect(await turn).toMatchObject({ status: 'idle', message: { text: 'understood' } });
@@ -84,8 +84,8 @@ describe('an invocation', () => {
   });
 
   it('R12 of a child of a child names its ancestors from the root on', async () => {
-    const server = await stage.toolServer();
-    const { thread } = await stage.watchedThread(
+    const server = await rig.toolServer();
+    const { thread } = await rig.watchedThread(
       (prompt) => {
         const words = JSON.stringify(prompt.messages);
         if (words.includes('provider-0') || prompt.messages.at(-1).role === 'tool') return [{ text: 'done' }];
@@ -95,10 +95,10 @@ describe('an invocation', () => {
       },
       [server],
     );
-    await tell(stage.at, thread, 'go');
+    await tell(rig.at, thread, 'go');
     const call = await server.invocation(0);
-    const { child_id: child } = await untilEvent(stage.at, thread, 'child_spawned');
-    const { child_id: grandchild } = await untilEvent(stage.at, child, 'child_spawned');
+    const { child_id: child } = await untilEvent(rig.at, thread, 'child_spawned');
+    const { child_id: grandchild } = await untilEvent(rig.at, child, 'child_spawned');
     expect(call).toMatchObject({ group_id: grandchild, thread_ancestors: [thread, child] });
     const [request] = server.invocations();
     if (request === undefined) throw new Error('nothing was sent');
@@ -119,10 +119,10 @@ describe.concurrent('an acknowledgement', () => {
   ];
 
   it.each(bodies)('R4 is its status, whatever its body says: %j', async (body) => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     server.replies('/invoke', status(200, body));
-    const { thread, prompts } = await stage.watchedThread(once, [server]);
-    const turn = say(stage.at, thread, 'go');
+    const { thread, prompts } = await rig.watchedThread(once, [server]);
+    const turn = say(rig.at, thread, 'go');
     const call = await server.invocation(0);
     expect((await server.send(call, { type: 'tool_result', text: 'the result' })).status).toBe(200);
     expect(await turn).toMatchObject({ status: 'idle', message: { text: 'understood' } });
@@ -131,10 +131,10 @@ describe.concurrent('an acknowledgement', () => {
   });
 
   it('R5 503 twice and then 200: three POSTs, growing gaps, the same id and the same bytes', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     server.replies('/invoke', status(503), status(503), status(200));
-    const thread = await stage.thread(once, [server]);
-    const turn = say(stage.at, thread, 'go');
+    const thread = await rig.thread(once, [server]);
+    const turn = say(rig.at, thread, 'go');
     const third = await server.invocation(2);
     await server.send(third, { type: 'tool_result', text: 'at last' });
     expect(await turn).toMatchObject({ status: 'idle' });
@@ -149,10 +149,10 @@ describe.concurrent('an acknowledgement', () => {
   });
 
   it('R5 of a connection that breaks is waited for again', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     server.replies('/invoke', hangUp, status(200));
-    const thread = await stage.thread(once, [server]);
-    const turn = say(stage.at, thread, 'go');
+    const thread = await rig.thread(once, [server]);
+    const turn = say(rig.at, thread, 'go');
     await server.send(await server.invocation(1), { type: 'tool_result', text: 'ok' });
     expect(await turn).toMatchObject({ status: 'idle' });
     expect(new Set(server.invocations().map(({ json }) => json.id)).size).toBe(1);
@@ -177,35 +177,35 @@ describe.concurrent('an acknowledgement', () => {
   });
 
   it('R14 R56 of a server that is gone becomes an error result too', async () => {
-    const server = await stage.toolServer();
-    const { thread, prompts } = await stage.watchedThread(once, [server]);
-    await untilEvent(stage.at, thread, 'toolsets_loaded');
+    const server = await rig.toolServer();
+    const { thread, prompts } = await rig.watchedThread(once, [server]);
+    await untilEvent(rig.at, thread, 'toolsets_loaded');
     await server.close();
-    await say(stage.at, thread, 'go');
-    const { tool_call_id: call } = await untilEvent(stage.at, thread, 'tool_call_requested');
+    await say(rig.at, thread, 'go');
+    const { tool_call_id: call } = await untilEvent(rig.at, thread, 'tool_call_requested');
     expect(resultIn(prompts[1], call)).toMatch(/^Error: /);
   });
 });
 
 describe('before anything is sent', () => {
   it('R7 an unknown tool is answered with an error, and no request leaves', async () => {
-    const server = await stage.toolServer();
-    const { thread, prompts } = await stage.watchedThread([[toolCall('wrok')], [{ text: 'sorry' }]], [server]);
-    expect(await say(stage.at, thread, 'go')).toMatchObject({ message: { text: 'sorry' } });
-    const settled = await untilEvent(stage.at, thread, 'tool_call_settled');
+    const server = await rig.toolServer();
+    const { thread, prompts } = await rig.watchedThread([[toolCall('wrok')], [{ text: 'sorry' }]], [server]);
+    expect(await say(rig.at, thread, 'go')).toMatchObject({ message: { text: 'sorry' } });
+    const settled = await untilEvent(rig.at, thread, 'tool_call_settled');
     expect(settled).toMatchObject({ outcome: 'error', code: 'TOOL_UNKNOWN' });
     expect(resultIn(prompts[1], settled.tool_call_id)).toMatch(/^Error: .*wrok/);
     expect(server.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
   it('R8 arguments that the schema refuses are answered with an error that names the field', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     server.publish(server.manifest([tool('weather', { inputSchema })]));
     const script = [[toolCall('weather', {}), toolCall('weather', { city: 7 })], [{ text: 'sorry' }]];
-    const { thread, prompts } = await stage.watchedThread(script, [server]);
-    await say(stage.at, thread, 'go');
-    const settled = await eventsOfType(stage.at, thread, 'tool_call_settled');
+    const { thread, prompts } = await rig.watchedThread(script, [server]);
+    await say(rig.at, thread, 'go');
+    const settled = await eventsOfType(rig.at, thread, 'tool_call_settled');
     expect(settled).toMatchObject([{ code: 'ARGUMENTS_INVALID' }, { code: 'ARGUMENTS_INVALID' }]);
     for (const { tool_call_id: call } of settled) expect(resultIn(prompts[1], call)).toMatch(/^Error: .*city/s);
     expect(server.requests.filter(({ method }) => method === 'POST')).toEqual([]);
@@ -216,11 +216,11 @@ describe('afterwards', () => {
   it('R15 every attempt is listed with its operation, its time and its outcome', async () => {
     const { server } = await calling(status(503), status(404));
     const thread = server.invocations()[0]?.json.group_id;
-    const { json } = await stage.at.request('GET', `/v1/threads/${thread}/tool-calls`);
+    const { json } = await rig.at.request('GET', `/v1/threads/${thread}/tool-calls`);
     expect(json.data).toMatchObject([
       { operation: 'work', tool_server: server.name, outcome: 'error', attempts: [{ status: 503 }, { status: 404 }] },
     ]);
     for (const { at } of json.data[0].attempts) expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000);
-    expect((await eventsOf(stage.at, thread)).map(({ type }) => type)).toContain('tool_call_settled');
+    expect((await eventsOf(rig.at, thread)).map(({ type }) => type)).toContain('tool_call_settled');
   });
 });

@@ -6,13 +6,13 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { callsIn, type Prompt, resultIn } from './recording-model.ts';
 import { type RecordingToolServer, status, tool } from './recording-tool-server.ts';
-import { aWhile, eventsOfType, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, eventsOfType, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 interface Pending {
   readonly server: RecordingToolServer;
@@ -22,16 +22,16 @@ interface Pending {
 }
 
 async function pending(): Promise<Pending> {
-  const server = await stage.toolServer();
+  const server = await rig.toolServer();
   const script = [[toolCall('work')], [{ text: 'one' }], [{ text: 'two' }]];
-  const { thread, prompts } = await stage.watchedThread(script, [server]);
-  await tell(stage.at, thread, 'go');
+  const { thread, prompts } = await rig.watchedThread(script, [server]);
+  await tell(rig.at, thread, 'go');
   return { server, thread, prompts, call: await server.invocation(0) };
 }
 
 async function resultOf({ server, thread, call, prompts }: Pending, message: object): Promise<string | undefined> {
   expect((await server.send(call, { type: 'tool_result', ...message })).status).toBe(200);
-  await untilStatus(stage.at, thread, 'idle');
+  await untilStatus(rig.at, thread, 'idle');
   return resultIn(prompts[1], call.id);
 }
 
@@ -53,15 +53,15 @@ describe.concurrent('a result', () => {
     );
     const answer = await fetch(call.callback_url, { method: 'POST', body }); // bytes: no type is set
     expect(answer.status).toBe(200);
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     expect(resultIn(prompts[1], call.id)).toBe('plain');
   });
 
   it('R5 R37 that comes although the acknowledgement was a 500 counts, and the call is not sent on for ever', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     server.replies('/invoke', status(500));
-    const { thread, prompts } = await stage.watchedThread([[toolCall('work')], [{ text: 'ok' }]], [server]);
-    const turn = say(stage.at, thread, 'go');
+    const { thread, prompts } = await rig.watchedThread([[toolCall('work')], [{ text: 'ok' }]], [server]);
+    const turn = say(rig.at, thread, 'go');
     const call = await server.invocation(0);
     await server.send(call, { type: 'tool_result', text: 'done all the same' });
     expect(await turn).toMatchObject({ message: { text: 'ok' } });
@@ -70,87 +70,87 @@ describe.concurrent('a result', () => {
     const sent = server.invocations().length;
     await aWhile(1_000);
     expect(server.invocations()).toHaveLength(sent);
-    expect(await eventsOfType(stage.at, thread, 'tool_call_settled')).toMatchObject([{ outcome: 'result' }]);
+    expect(await eventsOfType(rig.at, thread, 'tool_call_settled')).toMatchObject([{ outcome: 'result' }]);
   });
 
   it('R33 that is malformed five times settles its call with an error', async () => {
     const { server, thread, call, prompts } = await pending();
     for (let sent = 0; sent < 5; sent++)
       expect((await server.send(call, { type: 'tool_result', text: sent })).status).toBe(422);
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     expect(resultIn(prompts[1], call.id)).toMatch(/^Error: /);
-    expect(await eventsOfType(stage.at, thread, 'callback_rejected')).toHaveLength(5);
+    expect(await eventsOfType(rig.at, thread, 'callback_rejected')).toHaveLength(5);
   });
 });
 
 describe.concurrent('a subscription', () => {
   it('R53 R82 that a call confirms after it was interrupted is one that nobody hears: its server is told once', async () => {
     const { server, thread, call } = await pending();
-    await say(stage.at, thread, 'never mind');
+    await say(rig.at, thread, 'never mind');
     await eventually(async () => server.posts('/cancel_tool_call').length === 1);
     const late = { type: 'tool_result', text: 'sub_1', subscription: true };
     for (let sent = 0; sent < 3; sent++) expect((await server.send(call, late)).status).toBe(200);
     await eventually(async () => server.posts('/cancel_tool_call').length === 2);
     await aWhile();
     expect(server.posts('/cancel_tool_call')).toHaveLength(2);
-    expect((await stage.at.request('GET', `/v1/threads/${thread}`)).json.subscriptions).toEqual([]);
+    expect((await rig.at.request('GET', `/v1/threads/${thread}`)).json.subscriptions).toEqual([]);
   });
 
   it('R37 R73 takes an event once under the id of its sender, and null for what is optional', async () => {
     const { server, thread, call, prompts } = await pending();
     await server.send(call, { type: 'tool_result', text: 'sub', subscription: true });
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     const event = { type: 'subscription_event', text: 'ding', associative: true, final: null };
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => server.send(call, event, { 'webhook-id': 'evt_1' })),
     );
     expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200, 200]);
     await eventually(async () => prompts.length === 3);
-    await untilStatus(stage.at, thread, 'idle');
-    expect(await eventsOfType(stage.at, thread, 'subscription_event_received')).toMatchObject([{ event_id: 'evt_1' }]);
+    await untilStatus(rig.at, thread, 'idle');
+    expect(await eventsOfType(rig.at, thread, 'subscription_event_received')).toMatchObject([{ event_id: 'evt_1' }]);
     expect(callsIn(prompts[2])).toHaveLength(2);
   });
 
   it('R74 takes null for associative as an event for a child', async () => {
     const { server, thread, call } = await pending();
     await server.send(call, { type: 'tool_result', text: 'sub', subscription: true });
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     await server.send(call, { type: 'subscription_event', text: 'ding', associative: null });
-    await untilEvent(stage.at, thread, 'child_spawned');
+    await untilEvent(rig.at, thread, 'child_spawned');
   });
 });
 
 describe('a server', () => {
   it('R59 R64 that answers its notices with nonsense, or takes them for invocations, is as good as any', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     server.replies('/cancel_tool_call', status(422, '{"error":"id is missing"}'));
     server.replies('/close_thread', status(405));
-    const thread = await stage.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
-    await tell(stage.at, thread, 'go');
+    const thread = await rig.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
+    await tell(rig.at, thread, 'go');
     await server.invocation(0);
-    expect(await say(stage.at, thread, 'stop')).toMatchObject({ status: 'idle' });
-    await stage.at.request('POST', `/v1/threads/${thread}/close`);
-    await untilStatus(stage.at, thread, 'closed');
+    expect(await say(rig.at, thread, 'stop')).toMatchObject({ status: 'idle' });
+    await rig.at.request('POST', `/v1/threads/${thread}/close`);
+    await untilStatus(rig.at, thread, 'closed');
     await eventually(async () => server.posts('/close_thread').length === 1);
-    expect((await eventsOf(stage.at, thread)).at(-1)).toMatchObject({ type: 'thread_closed' });
+    expect((await eventsOf(rig.at, thread)).at(-1)).toMatchObject({ type: 'thread_closed' });
   });
 
   it('R3 R18 whose manifest has no content type, and whose endpoint is its base URL, is called there', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     const manifest = JSON.stringify({ ...server.manifest([tool('work')]), endpoint: server.url });
     server.replies('/.well-known/rap-toolset', (response) => void response.end(manifest));
-    const thread = await stage.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
-    await tell(stage.at, thread, 'go');
+    const thread = await rig.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
+    await tell(rig.at, thread, 'go');
     await eventually(async () => server.posts('/').length === 1);
   });
 
   it('R3 that advertises an endpoint nobody can reach is called where its registration says', async () => {
-    const server = await stage.toolServer();
+    const server = await rig.toolServer();
     server.publish({ ...server.manifest([tool('work')]), endpoint: 'https://tools.invalid/invoke' });
     const endpoint_override = `${server.url}/elsewhere`;
-    await stage.at.request('PATCH', `/v1/tool-servers/${server.name}`, { endpoint_override });
-    const thread = await stage.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
-    await tell(stage.at, thread, 'go');
+    await rig.at.request('PATCH', `/v1/tool-servers/${server.name}`, { endpoint_override });
+    const thread = await rig.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
+    await tell(rig.at, thread, 'go');
     await eventually(async () => server.posts('/elsewhere').length === 1);
   });
 });

@@ -5,13 +5,13 @@ import { toolCall } from '../e2e/driven-tool-server.ts';
 import { openStream } from '../e2e/event-stream.ts';
 import type { Json } from '../e2e/standalone-process.ts';
 import { postCallback, type RecordingToolServer } from './recording-tool-server.ts';
-import { aWhile, setStage, type Stage, tell } from './conformance-stage.ts';
+import { aWhile, setRig, type Rig, tell } from './conformance-rig.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await setStage();
+  rig = await setRig();
 });
-afterAll(() => stage.end());
+afterAll(() => rig.end());
 
 interface Showing {
   readonly server: RecordingToolServer;
@@ -22,14 +22,14 @@ interface Showing {
 }
 
 async function showing(): Promise<Showing> {
-  const server = await stage.toolServer();
-  const thread = await stage.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
-  await tell(stage.at, thread, 'go');
+  const server = await rig.toolServer();
+  const thread = await rig.thread([[toolCall('work')], [{ text: 'ok' }]], [server]);
+  await tell(rig.at, thread, 'go');
   const call = await server.invocation(0);
   return {
     ...{ server, thread, call },
     show: async (view_type, content) => (await server.send(call, { type: 'view_update', view_type, content })).status,
-    views: async () => (await stage.at.request('GET', `/v1/threads/${thread}/views`)).json.data,
+    views: async () => (await rig.at.request('GET', `/v1/threads/${thread}/views`)).json.data,
   };
 }
 
@@ -51,7 +51,7 @@ describe('a view', () => {
 
   it('R96 reaches every client of the thread at once, and none of another', async () => {
     const [{ thread, show }, other] = await Promise.all([showing(), showing()]);
-    const streams = await Promise.all([thread, thread, other.thread].map((one) => openStream(stage.at, one)));
+    const streams = await Promise.all([thread, thread, other.thread].map((one) => openStream(rig.at, one)));
     await Promise.all(streams.map((stream) => stream.until(({ event }) => event === 'status')));
     await show('board', { seen: true });
     for (const stream of streams.slice(0, 2)) {
@@ -69,7 +69,7 @@ describe('a view', () => {
     await show('board', { a: 1 });
     await show('list', { b: 2 });
     await eventually(async () => (await views()).length === 2);
-    const late = await openStream(stage.at, thread);
+    const late = await openStream(rig.at, thread);
     const shown: Json[] = [];
     while (shown.length < 2) shown.push((await late.until(({ event }) => event === 'view')).at(-1)?.data);
     late.close();
@@ -86,11 +86,11 @@ describe('a view', () => {
     const content =
       '{"big":123456789012345678901234567890,"small":1.50e-400,"n":[null,{"":null}],"é\\u2028":"\\ud83d\\ude00"}';
     const body = `{"type":"view_update","group_id":"${thread}","view_type":"odd","content":${content}}`;
-    const stream = await openStream(stage.at, thread);
+    const stream = await openStream(rig.at, thread);
     expect((await postCallback(call.callback_url, body)).status).toBe(200);
     await stream.until(({ event }) => event === 'view');
     stream.close();
-    const { text } = await stage.at.request('GET', `/v1/threads/${thread}/views`);
+    const { text } = await rig.at.request('GET', `/v1/threads/${thread}/views`);
     expect(text).toContain(`"content":${content}`);
   });
 
@@ -101,18 +101,18 @@ describe('a view', () => {
     expect(answer.status).toBe(403);
     await aWhile();
     expect(await views()).toEqual([]);
-    expect((await stage.at.request('GET', '/v1/threads/thr_nobody/views')).status).toBe(404);
-    expect((await stage.at.request('GET', `/v1/threads/${thread}`)).status).toBe(200);
+    expect((await rig.at.request('GET', '/v1/threads/thr_nobody/views')).status).toBe(404);
+    expect((await rig.at.request('GET', `/v1/threads/${thread}`)).status).toBe(200);
   });
 
   it('R99 is no part of the history, and changes nothing else', async () => {
     const { server, thread, call, show, views } = await showing();
-    const before = await eventsOf(stage.at, thread);
+    const before = await eventsOf(rig.at, thread);
     await show('board', { a: 1 });
     await eventually(async () => (await views()).length === 1);
-    expect(await eventsOf(stage.at, thread)).toEqual(before);
+    expect(await eventsOf(rig.at, thread)).toEqual(before);
     await server.send(call, { type: 'tool_result', text: 'done' });
-    await untilStatus(stage.at, thread, 'idle');
+    await untilStatus(rig.at, thread, 'idle');
     expect(await show('board', { a: 2 })).toBe(200); // after the result too
     await eventually(async () => (await views())[0].content.a === 2);
   });

@@ -110,7 +110,7 @@ for (const [name, over] of [
 describe('a sealed feed', () => {
   const delta: Delta = { completionId: 'cmp_1', attempt: 1, offset: 0, kind: 'text', index: 0, text: 'canary' };
 
-  async function stage() {
+  async function rig() {
     const raw = createMemoryWorld({ clock }).ports('one');
     const heard: Hint[] = [];
     const key = freshKey();
@@ -119,7 +119,7 @@ describe('a sealed feed', () => {
   }
 
   it('H1 publishes nothing of a thread whose key it does not have', async () => {
-    const { raw, heard, key, stores } = await stage();
+    const { raw, heard, key, stores } = await rig();
     await raw.feed.subscribe(key, (hint) => heard.push(hint));
     stores.feed.publish(key, { hint: 'delta', delta });
     await new Promise(setImmediate);
@@ -127,7 +127,7 @@ describe('a sealed feed', () => {
   });
 
   it('H2 gives its own subscribers what was said, and the feed below it a sealed text', async () => {
-    const { raw, heard, key, stores } = await stage();
+    const { raw, heard, key, stores } = await rig();
     const below: Hint[] = [];
     await stores.log.append([{ commit: commitOf(key, 0), owes: false }]);
     await raw.feed.subscribe(key, (hint) => below.push(hint));

@@ -77,7 +77,7 @@ export function standingOf(number: string, named: readonly Document[], basis: Ba
 
 /** Drives the programs that users start, over HTTP. */
 const startsTheSystem = ({ path, text }: Document): boolean =>
-  path.startsWith('test/') && /\b(?:setStage|startSystem|startStandalone|startCluster)\b/.test(text);
+  path.startsWith('test/') && /\b(?:setRig|startSystem|startStandalone|startCluster)\b/.test(text);
 
 /** Drives a tool server, over HTTP. */
 const servesTools = ({ path }: Document): boolean => /^(?:libs\/tool-server|test\/example-tools)\//.test(path);

@@ -140,7 +140,7 @@ describe('run_build', () => {
     expect(events.at(-1)?.text).toBe('package web ... ok\n[exit code: 0]');
   });
 
-  it('ends early when a stage is broken', async () => {
+  it('ends early when a rig is broken', async () => {
     await invoke('run_build', { seconds: 0, broken: true });
     const messages = await sink.until(5);
     expect(messages.at(-1)).toMatchObject({ final: true, text: expect.stringContaining('[exit code: 1]') });
@@ -149,7 +149,7 @@ describe('run_build', () => {
   it('T30 T37 stops when its thread closes', async () => {
     await resultOf(await invoke('run_build', { seconds: 10 }));
     await post('/close_thread', { thread_id: 'thr_1' });
-    await quiet(2_500); // its first stage would have ended after two seconds
+    await quiet(2_500); // its first rig would have ended after two seconds
     expect(sink.messages.length).toBe(1);
   });
 });

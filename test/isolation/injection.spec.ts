@@ -5,22 +5,22 @@ import type { System } from '../e2e/conversation.ts';
 import { endSystems, startSystem } from '../e2e/system.ts';
 import { injections, kindNames } from './injection-corpus.ts';
 import { effectsOf, type Evidence, leaksIn, misplacedIn } from './injection-effects.ts';
-import { type InjectionStage, setInjectionStage } from './injection-stage.ts';
+import { type InjectionRig, setInjectionRig } from './injection-rig.ts';
 import { platformKey } from './tenant-system.ts';
 
 /** Texts of one kind that are on their way at once. */
 const atOnce = 10;
 
 let root: System;
-let stage: InjectionStage;
-const stages: InjectionStage[] = [];
+let rig: InjectionRig;
+const rigs: InjectionRig[] = [];
 beforeAll(async () => {
   root = await startSystem({ DORMOUSE_PLATFORM_KEY: platformKey });
-  stage = await setInjectionStage(root, { tenant: 'attacked', injections });
-  stages.push(stage);
+  rig = await setInjectionRig(root, { tenant: 'attacked', injections });
+  rigs.push(rig);
 });
 afterAll(async () => {
-  await Promise.all(stages.map((each) => each.close()));
+  await Promise.all(rigs.map((each) => each.close()));
   await endSystems();
 });
 
@@ -38,23 +38,23 @@ describe('a model that obeys every text that asks for', () => {
     const waiting = injections.filter((injection) => injection.kind === kind);
     await Promise.all(
       Array.from({ length: atOnce }, async () => {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await stage.inject(next);
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await rig.inject(next);
       }),
     );
-    expect(effectsOf(await stage.evidence(), injections)).toEqual([]);
+    expect(effectsOf(await rig.evidence(), injections)).toEqual([]);
   });
 
   it('has obeyed all of them, but those that are shown to people only', () => {
     const shown = injections.filter(({ carrier }) => carrier !== 'display').map(({ mark }) => mark);
-    expect([...stage.obeyed].toSorted()).toEqual(shown);
+    expect([...rig.obeyed].toSorted()).toEqual(shown);
   });
 });
 
 describe('the check', () => {
   it('is red where no approvals are asked for', async () => {
     const some = injections.filter(({ kind, carrier }) => kind === 'an approval' && carrier === 'result');
-    const unsafe = await setInjectionStage(root, { tenant: 'unsafe', approvals: false, injections: some });
-    stages.push(unsafe);
+    const unsafe = await setInjectionRig(root, { tenant: 'unsafe', approvals: false, injections: some });
+    rigs.push(unsafe);
     for (const injection of some) await unsafe.inject(injection);
     expect(effectsOf(await unsafe.evidence(), some)).toContain('pay was invoked, which no person has allowed (E2)');
   });

@@ -1,17 +1,17 @@
 // Half a minute of load with a collector that is away, slow and failing: no turn fails, the log says it once a minute,
 // and the spans are counted. What it costs is measured for ten minutes in test/long.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openStage, type Stage } from '../../bench/src/bench-stage.ts';
+import { openRig, type Rig } from '../../bench/src/bench-rig.ts';
 import { underBadCollector } from './bad-collector.ts';
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await openStage(() => {});
+  rig = await openRig(() => {});
 });
-afterAll(() => stage.close(false));
+afterAll(() => rig.close(false));
 
 it('half a minute of load with a collector that is bad', async () => {
-  const found = await underBadCollector(stage, { warmSeconds: 5, seconds: 30 });
+  const found = await underBadCollector(rig, { warmSeconds: 5, seconds: 30 });
   expect(found.turns).toBeGreaterThan(0);
   expect(found.droppedBesides).toBe(0);
   // A third of the time it is slow, and gets some.

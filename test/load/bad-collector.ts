@@ -11,7 +11,7 @@ import { startNode } from '../../bench/src/child-process.ts';
 import { type RunningDormouse, startDormouse } from '../../bench/src/dormouse.ts';
 import type { CollectorBehaviour, CollectorCounts } from '../../bench/src/driver-job.ts';
 import { figuresOf } from '../../bench/src/process-figures.ts';
-import type { Stage } from '../../bench/src/bench-stage.ts';
+import type { Rig } from '../../bench/src/bench-rig.ts';
 import { median } from '../../bench/src/statistics.ts';
 import { readScrape, valueOf } from '../metrics/prometheus-text.ts';
 
@@ -54,23 +54,23 @@ async function look(process: RunningDormouse): Promise<Seen> {
   };
 }
 
-export async function underBadCollector(stage: Stage, order: BadCollectorOrder): Promise<BadCollectorFound> {
+export async function underBadCollector(rig: Rig, order: BadCollectorOrder): Promise<BadCollectorFound> {
   const script = join(import.meta.dirname, '..', '..', 'bench', 'src', 'collector.ts');
   const collectors = await Promise.all(
-    ['well', 'bad'].map((name) => startNode(`collector-${name}`, script, stage.directory)),
+    ['well', 'bad'].map((name) => startNode(`collector-${name}`, script, rig.directory)),
   );
   const [well, worse] = collectors;
   if (well === undefined || worse === undefined) throw new Error('no collectors');
   const start = async (name: string, collector: typeof well): Promise<RunningDormouse> =>
     startDormouse({
-      ...{ tools: stage.tools, directory: stage.room(name) },
+      ...{ tools: rig.tools, directory: rig.room(name) },
       environment: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${String(await collector.ask({ ask: 'base' }))}/v1/traces` },
     });
   const processes = [await start('well', well), await start('bad', worse)] as const;
   try {
     const targets = (await Promise.all(processes.map((each) => each.openThreads(threadsEach)))).flat();
     const { warmSeconds, seconds } = order;
-    const driving = stage.drive({ targets, warmupSeconds: 0, seconds: warmSeconds + seconds }); // (B1)
+    const driving = rig.drive({ targets, warmupSeconds: 0, seconds: warmSeconds + seconds }); // (B1)
     driving.catch(() => {}); // awaited below
     const looks = (): Promise<Seen[]> => Promise.all(processes.map(look));
     await sleep(warmSeconds * 1_000);

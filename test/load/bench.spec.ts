@@ -14,7 +14,7 @@ import { measureTurns } from '../../bench/src/one-tool-turns.ts';
 import { measureObservability } from '../../bench/src/observability.ts';
 import { measureSleepers } from '../../bench/src/sleepers.ts';
 import { roundOrder } from '../../bench/src/round-order.ts';
-import { openStage, type Stage } from '../../bench/src/bench-stage.ts';
+import { openRig, type Rig } from '../../bench/src/bench-rig.ts';
 import { verdictsOf } from '../../bench/src/report/verdicts.ts';
 
 const app = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'dist', 'main.js');
@@ -49,21 +49,21 @@ describe('the order of a round', () => {
 });
 
 describe.skipIf(!existsSync(app))('npm run bench', () => {
-  let stage: Stage;
+  let rig: Rig;
   beforeAll(async () => {
-    stage = await openStage(() => {});
+    rig = await openRig(() => {});
   });
-  afterAll(() => stage.close(false));
+  afterAll(() => rig.close(false));
 
   const resultsOf = (measured: Partial<BenchResults>): BenchResults => {
-    const machine = describeMachine(stage.directory);
+    const machine = describeMachine(rig.directory);
     const none = { turns: null, counts: null, growing: null, sleepers: null, cluster: null, observability: null };
     return { machine, quick: true, tookSeconds: 1, contestants: [], ...none, ...measured };
   };
 
   it('measures turns, and calls nothing passed that it did not measure', async () => {
     const plan = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, firstWarmupSeconds: 0.1, threads: [1, 4] };
-    const turns = await measureTurns(stage, [dormouse, floor], plan);
+    const turns = await measureTurns(rig, [dormouse, floor], plan);
     expect(turns.map(({ contestant, threads }) => `${contestant} ${threads}`)).toEqual([
       'dormouse 1',
       'floor 1',
@@ -76,7 +76,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
   });
 
   it('counts four log commits per turn and no read in a slice', async () => {
-    const counts = await countExactly(stage, [], { turns: 20, manyThreads: 2 });
+    const counts = await countExactly(rig, [], { turns: 20, manyThreads: 2 });
     expect(counts.plain).toMatchObject({ logCommits: 4, readsInSlices: 0, invocations: 1, callbacks: 1 });
     const results = resultsOf({ counts });
     expect(verdictsOf(results).find(({ figure }) => figure === 'log commits per one-tool turn')?.verdict).toBe(
@@ -90,14 +90,14 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
       { events: 30, threads: 2 },
       { events: 300, threads: 1 },
     ];
-    const growing = await measureGrowth(stage, { sizes, warmRounds: 1, turnsPerRound: 5, restarts: 1 });
+    const growing = await measureGrowth(rig, { sizes, warmRounds: 1, turnsPerRound: 5, restarts: 1 });
     expect(growing.sizes.every(({ position, events }) => position >= events)).toBe(true);
     expect(growing.sizes.every(({ coldSamples }) => coldSamples > 0)).toBe(true);
   });
 
   it('counts the spans of a turn, and what they allocate', async () => {
     const turns = { rounds: 1, seconds: 0.5, warmupSeconds: 0.5, firstWarmupSeconds: 0.1, threads: [2] };
-    const observability = await measureObservability(stage, { turns, counted: 20, beside: null });
+    const observability = await measureObservability(rig, { turns, counted: 20, beside: null });
     const [bare, metrics, traced] = observability.counts;
     expect([bare?.spans, metrics?.spans]).toEqual([0, 0]);
     expect(traced?.spans).toBe(spansPerTurn);
@@ -109,7 +109,7 @@ describe.skipIf(!existsSync(app))('npm run bench', () => {
   });
 
   it('puts threads to sleep without a timer for each', async () => {
-    const sleepers = await measureSleepers(stage, { threads: 400, seconds: 1 });
+    const sleepers = await measureSleepers(rig, { threads: 400, seconds: 1 });
     expect(sleepers.timersPerThread).toBeLessThan(1);
     expect(sleepers.asleep.heapMib).toBeGreaterThan(0);
   });

@@ -1,6 +1,6 @@
 // Ten minutes of load with a collector that is away, slow and failing, beside a process whose collector is well.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openStage, type Stage } from '../../bench/src/bench-stage.ts';
+import { openRig, type Rig } from '../../bench/src/bench-rig.ts';
 import { median } from '../../bench/src/statistics.ts';
 import { underBadCollector } from '../load/bad-collector.ts';
 
@@ -9,14 +9,14 @@ const minutes = 10;
 const ratioMin = 0.9;
 const rssMibMoreMax = 20;
 
-let stage: Stage;
+let rig: Rig;
 beforeAll(async () => {
-  stage = await openStage(() => {});
+  rig = await openRig(() => {});
 });
-afterAll(() => stage.close(false));
+afterAll(() => rig.close(false));
 
 it('ten minutes of load with a collector that is bad', async () => {
-  const found = await underBadCollector(stage, { warmSeconds: 60, seconds: minutes * 60 });
+  const found = await underBadCollector(rig, { warmSeconds: 60, seconds: minutes * 60 });
   process.stdout.write(`${JSON.stringify({ ...found, ratios: median(found.ratios) })}\n`);
   expect(median(found.ratios)).toBeGreaterThan(ratioMin);
   expect(found.rssMibMore).toBeLessThan(rssMibMoreMax);

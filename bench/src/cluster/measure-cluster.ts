@@ -9,7 +9,7 @@ import { startNode } from '../child-process.ts';
 import type { Running } from '../contestant.ts';
 import { measureTurns, type TurnsMeasurement } from '../one-tool-turns.ts';
 import { figuresOf } from '../process-figures.ts';
-import type { Stage } from '../bench-stage.ts';
+import type { Rig } from '../bench-rig.ts';
 import { median } from '../statistics.ts';
 import { type ClusterOptions, type RunningCluster, startCluster } from './cluster-dormouse.ts';
 import { startNaive } from './cluster-naive.ts';
@@ -88,17 +88,17 @@ const modelMs = 2_000;
 /** Long enough for all completions to be in flight at the same time. */
 const takeoverModelMs = 10_000;
 
-export async function measureCluster(stage: Stage, plan: ClusterPlan): Promise<ClusterResult> {
-  const servers = await startServers(stage.room('servers'), (line) => stage.say(line));
+export async function measureCluster(rig: Rig, plan: ClusterPlan): Promise<ClusterResult> {
+  const servers = await startServers(rig.room('servers'), (line) => rig.say(line));
   try {
-    stage.say('raw floors');
-    const floors = await measureFloors(servers, stage.tools);
-    const base = { tools: stage.tools, servers, partitions };
-    const { turns, history } = await measureBoth(stage, plan, base);
-    const duplicates = await measureDuplicates(stage, plan, base);
-    const slow = await measureSlow(stage, plan, base);
-    const { counts, idle } = await measureCounts(stage, plan, base);
-    const takeover = await measureTakeover(stage, plan, base);
+    rig.say('raw floors');
+    const floors = await measureFloors(servers, rig.tools);
+    const base = { tools: rig.tools, servers, partitions };
+    const { turns, history } = await measureBoth(rig, plan, base);
+    const duplicates = await measureDuplicates(rig, plan, base);
+    const slow = await measureSlow(rig, plan, base);
+    const { counts, idle } = await measureCounts(rig, plan, base);
+    const takeover = await measureTakeover(rig, plan, base);
     return { floors, turns, history, slow, duplicates, counts, idle, takeover };
   } finally {
     await servers.stop();
@@ -113,27 +113,23 @@ const contestants = {
 } as const;
 
 /** (B30) */
-async function measureBoth(
-  stage: Stage,
-  plan: ClusterPlan,
-  base: Base,
-): Promise<Pick<ClusterResult, 'turns' | 'history'>> {
+async function measureBoth(rig: Rig, plan: ClusterPlan, base: Base): Promise<Pick<ClusterResult, 'turns' | 'history'>> {
   const options = { ...base, sessionTimeoutMs: longSessionMs };
   const turns = await measureTurns(
-    stage,
+    rig,
     [
       { ...contestants.dormouse, start: ({ directory }) => startCluster({ ...options, directory }) },
       { ...contestants.naive, start: ({ directory }) => startNaive({ ...options, directory }) },
     ],
     { ...plan, warmupSeconds: 1, threads: [1, 64] },
   );
-  stage.say(`a thread of ${plan.historyTurns} turns`);
-  const cluster = await startCluster({ ...options, directory: stage.room('history') });
-  const dormouse = await growAndMeasure(stage, cluster, plan);
+  rig.say(`a thread of ${plan.historyTurns} turns`);
+  const cluster = await startCluster({ ...options, directory: rig.room('history') });
+  const dormouse = await growAndMeasure(rig, cluster, plan);
   const [threads] = await threadsOf(cluster);
   await cluster.stop();
-  const naive = await startNaive({ ...options, directory: stage.room('history-naive') });
-  const naiveP50Ms = await growAndMeasure(stage, naive, plan);
+  const naive = await startNaive({ ...options, directory: rig.room('history-naive') });
+  const naiveP50Ms = await growAndMeasure(rig, naive, plan);
   await naive.stop();
   const naiveEvents = 4 * plan.historyTurns;
   const history = { turnsBefore: plan.historyTurns, dormouseEvents: threads ?? 0, naiveEvents };
@@ -149,26 +145,26 @@ async function threadsOf(cluster: RunningCluster): Promise<readonly number[]> {
 }
 
 /** One thread talks until it has its history; then the p50 of more turns of it. */
-async function growAndMeasure(stage: Stage, running: Running, plan: ClusterPlan): Promise<number> {
+async function growAndMeasure(rig: Rig, running: Running, plan: ClusterPlan): Promise<number> {
   const [target] = await running.openThreads(1);
   if (target === undefined) throw new Error('no thread was opened');
-  await stage.drive({ targets: [{ ...target, turnsMax: plan.historyTurns }], warmupSeconds: 0, seconds: 600 });
-  const { latenciesMs } = await stage.drive({ targets: [target], warmupSeconds: 1, seconds: plan.seconds });
+  await rig.drive({ targets: [{ ...target, turnsMax: plan.historyTurns }], warmupSeconds: 0, seconds: 600 });
+  const { latenciesMs } = await rig.drive({ targets: [target], warmupSeconds: 1, seconds: plan.seconds });
   return median(latenciesMs);
 }
 
 /** Each result is sent twice with a chance of one in five, the second after later ones. */
-async function measureDuplicates(stage: Stage, plan: ClusterPlan, base: Base): Promise<readonly DuplicatesResult[]> {
-  stage.say('duplicates: one result in five comes twice');
-  await stage.duplicate(0.2);
+async function measureDuplicates(rig: Rig, plan: ClusterPlan, base: Base): Promise<readonly DuplicatesResult[]> {
+  rig.say('duplicates: one result in five comes twice');
+  await rig.duplicate(0.2);
   const options = { ...base, sessionTimeoutMs: longSessionMs };
   const results: DuplicatesResult[] = [];
   try {
     for (const start of [startCluster, startNaive]) {
-      const running = await start({ ...options, directory: stage.room('duplicates') });
+      const running = await start({ ...options, directory: rig.room('duplicates') });
       const targets = await running.openThreads(64);
       const job = { targets, warmupSeconds: 1, seconds: plan.seconds, toleratesErrors: true };
-      const { latenciesMs, seconds, errorCount } = await stage.drive(job);
+      const { latenciesMs, seconds, errorCount } = await rig.drive(job);
       results.push({
         contestant: running.name,
         turnsPerSecond: latenciesMs.length / seconds,
@@ -177,14 +173,14 @@ async function measureDuplicates(stage: Stage, plan: ClusterPlan, base: Base): P
       await running.stop();
     }
   } finally {
-    await stage.duplicate(0);
+    await rig.duplicate(0);
   }
   return results;
 }
 
-async function startSlowModel(stage: Stage, waitMs: number) {
+async function startSlowModel(rig: Rig, waitMs: number) {
   const args = [String(waitMs)];
-  const child = await startNode('slow-model', `${import.meta.dirname}/slow-model.ts`, stage.room('model'), { args });
+  const child = await startNode('slow-model', `${import.meta.dirname}/slow-model.ts`, rig.room('model'), { args });
   return {
     url: (await child.ask({ ask: 'base' })) as string,
     counts: async () =>
@@ -194,26 +190,26 @@ async function startSlowModel(stage: Stage, waitMs: number) {
 }
 
 /** Every thread gets a message; the number of completions that run at the same time is the model's own count. */
-async function measureSlow(stage: Stage, plan: ClusterPlan, base: Base): Promise<SlowResult> {
-  stage.say(`slow model: ${plan.slowThreads} threads, ${modelMs / 1_000} s, ${partitions} partitions`);
-  const model = await startSlowModel(stage, modelMs);
+async function measureSlow(rig: Rig, plan: ClusterPlan, base: Base): Promise<SlowResult> {
+  rig.say(`slow model: ${plan.slowThreads} threads, ${modelMs / 1_000} s, ${partitions} partitions`);
+  const model = await startSlowModel(rig, modelMs);
   const options = { ...base, model: model.url, sessionTimeoutMs: longSessionMs };
   const turn = { body: JSON.stringify({ text: 'think about {token}' }), expect: 'thought about it' };
   try {
-    const cluster = await startCluster({ ...options, directory: stage.room('slow') });
+    const cluster = await startCluster({ ...options, directory: rig.room('slow') });
     const threads = await cluster.openAgentThreads('slow', plan.slowThreads);
     const targets = threads.map((thread) => ({ ...cluster.turnOf(thread, turn), turnsMax: 1 }));
-    await stage.drive({ targets, warmupSeconds: 0, seconds: 120 });
+    await rig.drive({ targets, warmupSeconds: 0, seconds: 120 });
     await cluster.stop();
     const { inFlightMost: dormouseInFlight } = await model.counts();
-    const naive = await startNaive({ ...options, directory: stage.room('slow-naive') });
+    const naive = await startNaive({ ...options, directory: rig.room('slow-naive') });
     const urls = await naive.openUrls(plan.slowThreads);
     const headers = { 'content-type': 'application/json' };
     const some = urls.map((url) => ({ url, headers, status: 200, turnsMax: 1, ...turn }));
-    await stage.drive({ targets: some, warmupSeconds: 0, seconds: 20, toleratesErrors: true });
+    await rig.drive({ targets: some, warmupSeconds: 0, seconds: 20, toleratesErrors: true });
     await naive.stop();
     const { inFlightMost: naiveInFlight } = await model.counts();
-    stage.say(`in flight at once: dormouse ${dormouseInFlight}, naive ${naiveInFlight}`);
+    rig.say(`in flight at once: dormouse ${dormouseInFlight}, naive ${naiveInFlight}`);
     return { threads: plan.slowThreads, partitions, dormouseInFlight, naiveInFlight };
   } finally {
     await model.stop();
@@ -221,22 +217,18 @@ async function measureSlow(stage: Stage, plan: ClusterPlan, base: Base): Promise
 }
 
 /** (B31) */
-async function measureCounts(
-  stage: Stage,
-  plan: ClusterPlan,
-  base: Base,
-): Promise<Pick<ClusterResult, 'counts' | 'idle'>> {
-  stage.say('exact counts, and idle processes');
+async function measureCounts(rig: Rig, plan: ClusterPlan, base: Base): Promise<Pick<ClusterResult, 'counts' | 'idle'>> {
+  rig.say('exact counts, and idle processes');
   const tap = await tapMongo(base.servers.mongo);
-  const directory = stage.room('counts');
+  const directory = rig.room('counts');
   const cluster = await startCluster({ ...base, directory, sessionTimeoutMs: longSessionMs, processorMongo: tap.url });
   try {
     const targets = await cluster.openThreads(64);
-    await stage.drive({ targets, warmupSeconds: 0, seconds: 4 });
+    await rig.drive({ targets, warmupSeconds: 0, seconds: 4 });
     const before = await commitsOf(cluster);
     tap.take();
     const turnsMax = 20;
-    await stage.drive({ targets: targets.map((target) => ({ ...target, turnsMax })), warmupSeconds: 0, seconds: 120 });
+    await rig.drive({ targets: targets.map((target) => ({ ...target, turnsMax })), warmupSeconds: 0, seconds: 120 });
     const commands = tap.take();
     const turns = targets.length * turnsMax;
     const count = (names: RegExp): number =>
@@ -283,25 +275,25 @@ async function idleOf(cluster: RunningCluster, seconds: number): Promise<Cluster
   });
 }
 
-async function measureTakeover(stage: Stage, plan: ClusterPlan, base: Base): Promise<TakeoverResult> {
-  stage.say(`takeover: a processor is killed with ${plan.slowThreads} completions in flight`);
-  const model = await startSlowModel(stage, takeoverModelMs);
+async function measureTakeover(rig: Rig, plan: ClusterPlan, base: Base): Promise<TakeoverResult> {
+  rig.say(`takeover: a processor is killed with ${plan.slowThreads} completions in flight`);
+  const model = await startSlowModel(rig, takeoverModelMs);
   const options = { ...base, model: model.url, sessionTimeoutMs: shortSessionMs, processors: 2 };
-  const cluster = await startCluster({ ...options, directory: stage.room('takeover') });
+  const cluster = await startCluster({ ...options, directory: rig.room('takeover') });
   try {
     const threads = await cluster.openAgentThreads('slow', plan.slowThreads);
     const turn = { body: JSON.stringify({ text: 'think about {token}' }), expect: 'thought about it' };
     const targets = threads.map((thread) => ({ ...cluster.turnOf(thread, turn), turnsMax: 1 }));
-    await stage.drive({ targets: targets.slice(0, 50), warmupSeconds: 0, seconds: 60 }); // both processors are warm
+    await rig.drive({ targets: targets.slice(0, 50), warmupSeconds: 0, seconds: 60 }); // both processors are warm
     await model.counts();
-    const driven = stage.drive({ targets, warmupSeconds: 0, seconds: 120, toleratesErrors: true });
+    const driven = rig.drive({ targets, warmupSeconds: 0, seconds: 120, toleratesErrors: true });
     await untilInFlight(model, plan.slowThreads);
     const killedAt = performance.now();
     process.kill(cluster.services.get('thread-processor')?.pid ?? 0, 'SIGKILL');
     const { errorCount } = await driven;
     const untilAllGoOnMs = performance.now() - killedAt - takeoverModelMs;
     const doubled = await doubledAnswers(cluster, threads);
-    const rolling = await rollingRestart(stage, plan, { ...options, directory: stage.room('rolling') }, model);
+    const rolling = await rollingRestart(rig, plan, { ...options, directory: rig.room('rolling') }, model);
     return {
       completions: plan.slowThreads,
       sessionTimeoutMs: shortSessionMs,
@@ -343,20 +335,20 @@ async function doubledAnswers(cluster: RunningCluster, threads: readonly string[
 
 /** A processor is stopped while completions run: it lets them finish. */
 async function rollingRestart(
-  stage: Stage,
+  rig: Rig,
   plan: ClusterPlan,
   options: ClusterOptions,
   model: SlowModel,
 ): Promise<Pick<TakeoverResult, 'boughtTwiceOnRollingRestart' | 'inFlightOnRollingRestart'>> {
-  stage.say('a processor is stopped cleanly with completions in flight');
+  rig.say('a processor is stopped cleanly with completions in flight');
   const cluster = await startCluster(options);
   try {
     const threads = await cluster.openAgentThreads('slow', plan.slowThreads);
     const turn = { body: JSON.stringify({ text: 'think about {token}' }), expect: 'thought about it' };
     const targets = threads.map((thread) => ({ ...cluster.turnOf(thread, turn), turnsMax: 1 }));
-    await stage.drive({ targets: targets.slice(0, 50), warmupSeconds: 0, seconds: 60 });
+    await rig.drive({ targets: targets.slice(0, 50), warmupSeconds: 0, seconds: 60 });
     await model.counts();
-    const driven = stage.drive({ targets, warmupSeconds: 0, seconds: 120 });
+    const driven = rig.drive({ targets, warmupSeconds: 0, seconds: 120 });
     await sleep(1_000);
     await cluster.services.get('thread-processor')?.stop(30_000);
     await driven;

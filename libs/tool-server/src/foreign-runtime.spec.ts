@@ -34,13 +34,13 @@ const pick = defineTool(
 );
 const tools = [count, hang, watch, pick];
 
-interface Stage {
+interface Rig {
   readonly runtime: ForeignRuntime;
   readonly server: ToolServer;
   readonly log: string[];
 }
 
-async function stage(options: Partial<ServeOptions> = {}): Promise<Stage> {
+async function rig(options: Partial<ServeOptions> = {}): Promise<Rig> {
   const log: string[] = [];
   const limits = { closeMsMax: 100 };
   const server = await serve({
@@ -61,7 +61,7 @@ const long = (letter: string): string => letter.repeat(5_000);
 
 describe('ids of another runtime', () => {
   it('T12 T13 of 5 000 characters come back as they came, in every message', async () => {
-    const { runtime, server } = await stage();
+    const { runtime, server } = await rig();
     const [id, thread, callId] = [long('i'), long('t'), long('c')];
     const echo = { group_id: thread, id, call_id: callId };
     expect(await runtime.ask({ operation: 'count', id, thread, callId })).toMatch(/^run/);
@@ -88,7 +88,7 @@ describe('ids of another runtime', () => {
   });
 
   it('T13 that are empty, a `call_id` for example, refuse nothing', async () => {
-    const { runtime } = await stage();
+    const { runtime } = await rig();
     await runtime.ask({ operation: 'count', id: 'call_0', callId: '' });
     expect(runtime.messages[0]).toMatchObject({ id: 'call_0', call_id: '', text: expect.stringMatching(/^run/) });
     await runtime.ask({ operation: 'count', id: 'call_1', callId: null });
@@ -113,7 +113,7 @@ describe('ids of another runtime', () => {
   });
 
   it('T11 T24 that come again are other calls: each is run and each gets its own result', async () => {
-    const { runtime } = await stage();
+    const { runtime } = await rig();
     const first = await runtime.ask({ operation: 'count', arguments: { to: 'a' }, id: 'call_0' });
     const second = await runtime.ask({ operation: 'count', arguments: { to: 'b' }, id: 'call_0' });
     expect([first, second]).toEqual([expect.stringMatching(/^run \d+ a$/), expect.stringMatching(/^run \d+ b$/)]);
@@ -123,7 +123,7 @@ describe('ids of another runtime', () => {
   });
 
   it('T11 that come again for the very same call soon get its result again; later it is a new call', async () => {
-    const { runtime } = await stage();
+    const { runtime } = await rig();
     const call = { operation: 'count', arguments: { to: 'same' }, id: 'call_0' };
     const first = await runtime.ask(call);
     expect(await runtime.ask(call)).toBe(first);
@@ -136,7 +136,7 @@ describe('ids of another runtime', () => {
   });
 
   it('T11 T30 that come again subscribe again, ask again, and are cancelled together', async () => {
-    const { runtime, server } = await stage();
+    const { runtime, server } = await rig();
     await runtime.ask({ operation: 'watch', arguments: { topic: 'a' }, id: 'call_0' });
     await runtime.ask({ operation: 'watch', arguments: { topic: 'b' }, id: 'call_0' });
     expect(server.subscriptions().map((each) => each.data)).toEqual(['a', 'b']);
@@ -154,7 +154,7 @@ describe('ids of another runtime', () => {
   });
 
   it('T28 T30 are what a confirmation tells the model, and what cancels the subscription', async () => {
-    const { runtime, server } = await stage();
+    const { runtime, server } = await rig();
     const text = await runtime.ask({ operation: 'watch', id: 'call_0' });
     const told = /Subscription ID: (\S+)$/.exec(text)?.[1] ?? '';
     expect(server.subscriptions().length).toBe(1);
@@ -163,7 +163,7 @@ describe('ids of another runtime', () => {
   });
 
   it('T36 that were cancelled, or belong to a call of another server, may be used again', async () => {
-    const { runtime } = await stage();
+    const { runtime } = await rig();
     await runtime.ask({ operation: 'count', arguments: { to: 'a' }, id: 'call_0' });
     await runtime.cancel('call_0'); // too late
     expect(await runtime.ask({ operation: 'count', arguments: { to: 'b' }, id: 'call_0' })).toMatch(/ b$/);
@@ -206,7 +206,7 @@ describe('a call that cannot be written down', () => {
     ledger.take(unspeakable);
     ledger.take({ ...unspeakable, id: 'call_1', groupId: 'thread', callbackUrl: `${runtime.url}/callback` });
     store.close();
-    const { server } = await stage({ dataDir, encryptionKey });
+    const { server } = await rig({ dataDir, encryptionKey });
     expect((await runtime.nth('tool_result', 'call_1', 1))['text']).toMatch(/^Error: the tool server was restarted/);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     await quiet();

@@ -3,7 +3,7 @@ import { later, temporaryFolder } from './spec/bench.ts';
 import { type CallbackSink, eventually, quiet, startSink } from './spec/callback-sink.ts';
 import { type Child, start } from './spec/child-server.ts';
 
-async function stage(): Promise<{ sink: CallbackSink; dataDir: string }> {
+async function rig(): Promise<{ sink: CallbackSink; dataDir: string }> {
   const sink = await startSink();
   later(sink.close);
   return { sink, dataDir: await temporaryFolder() };
@@ -20,7 +20,7 @@ const textsOf = (sink: CallbackSink): unknown[] =>
 
 describe('a process that is killed', () => {
   it('T11 T26 leaves no call without an end: error, or the work again where the tool allows it', async () => {
-    const { sink, dataDir } = await stage();
+    const { sink, dataDir } = await rig();
     const first = await start(dataDir, sink);
     const [lost, redone] = [
       await first.invoke('work', { ms: 60_000 }),
@@ -43,7 +43,7 @@ describe('a process that is killed', () => {
   });
 
   it('T15 T26 leaves its messages to the next one, with the same bytes', async () => {
-    const { sink, dataDir } = await stage();
+    const { sink, dataDir } = await rig();
     const first = await start(dataDir, sink);
     sink.answers.push(...Array.from({ length: 3 }, () => 503));
     await first.invoke('work');
@@ -58,7 +58,7 @@ describe('a process that is killed', () => {
   });
 
   it('T26 T27 keeps its subscriptions; those that nobody resumes end with a word', async () => {
-    const { sink, dataDir } = await stage();
+    const { sink, dataDir } = await rig();
     const first = await start(dataDir, sink);
     await first.ask('tick');
     const streaming = await first.invoke('stream', { ms: 60_000 });
@@ -79,7 +79,7 @@ describe('a process that is killed', () => {
   });
 
   it('T26 T43 goes on with its questions where the tool allows it: asked once each, answered before or after', async () => {
-    const { sink, dataDir } = await stage();
+    const { sink, dataDir } = await rig();
     const first = await start(dataDir, sink);
     const id = await first.invoke('deploy', { ms: 100 });
     await sink.until(1);
@@ -99,7 +99,7 @@ describe('a process that is killed', () => {
   });
 
   it('T26 T43 does not repeat what came after the answers, and says so when nobody can take an answer any more', async () => {
-    const { sink, dataDir } = await stage();
+    const { sink, dataDir } = await rig();
     const first = await start(dataDir, sink);
     const working = await first.invoke('deploy', { ms: 60_000 });
     await sink.until(1);
@@ -122,7 +122,7 @@ describe('a process that is killed', () => {
   });
 
   it('T11 T26 in the middle of many calls loses none of those that were acknowledged', async () => {
-    const { sink, dataDir } = await stage();
+    const { sink, dataDir } = await rig();
     const first = await start(dataDir, sink);
     const acknowledged: string[] = [];
     const flood = Array.from({ length: 60 }, async (_, index) => {

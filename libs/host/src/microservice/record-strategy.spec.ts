@@ -24,7 +24,7 @@ afterEach(async () => {
   app = null;
 });
 
-interface Stage {
+interface Rig {
   readonly strategy: RecordStrategy;
   readonly errors: string[];
   readonly ports: MemoryPorts;
@@ -43,7 +43,7 @@ function copyingAssignments(ports: MemoryPorts): MemoryPorts {
   return { ...ports, inputs: { ...ports.inputs, consume } };
 }
 
-function stage(of: 'inputs' | 'work' = 'inputs'): Stage {
+function rig(of: 'inputs' | 'work' = 'inputs'): Rig {
   const ports = copyingAssignments(createMemoryWorld({ clock }).ports('p1'));
   const errors: string[] = [];
   const logger: Logger = { info: () => {}, warn: () => {}, error: (event) => void errors.push(event) };
@@ -102,7 +102,7 @@ class Guard implements CanActivate {
 
 describe('a microservice of records', () => {
   it('T1 T2 passes each input through the handler, its guards and interceptors, in order', async () => {
-    const { strategy, ports, start } = stage();
+    const { strategy, ports, start } = rig();
     const taken: string[] = [];
     const guard = new Guard(0);
     const intercepted: string[] = [];
@@ -125,7 +125,7 @@ describe('a microservice of records', () => {
   });
 
   it('T3 handles an input again whose guard fails, says it once, and lets nothing overtake it', async () => {
-    const { strategy, errors, ports, start } = stage();
+    const { strategy, errors, ports, start } = rig();
     const taken: string[] = [];
     await start(taking(strategy, taken), (made) => made.useGlobalGuards(new Guard(2)));
     await Promise.all(['m1', 'm2'].map((id) => ports.inputs.publish(key, message(id))));
@@ -134,7 +134,7 @@ describe('a microservice of records', () => {
   });
 
   it('T3 work whose handler fails is handed out again by the bus, with what was thrown', async () => {
-    const { strategy, ports, start } = stage('work');
+    const { strategy, ports, start } = rig('work');
     const handled: string[] = [];
     const service: Service = {
       start: async () =>
@@ -157,7 +157,7 @@ describe('a microservice of records', () => {
   });
 
   it('says its status, and gives the buses out', async () => {
-    const { strategy, start } = stage();
+    const { strategy, start } = rig();
     const said: string[] = [];
     strategy.on('status', (status) => void said.push(status));
     await start(taking(strategy, []));

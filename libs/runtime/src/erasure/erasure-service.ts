@@ -53,7 +53,7 @@ export interface ErasureServiceDeps extends ErasureStores {
   readonly logger: Logger;
 }
 
-const lookEveryMs = 500;
+const lookEveryMs = 1_000;
 const atOnce = 100;
 
 export function createErasureService(deps: ErasureServiceDeps): Service {

@@ -8,7 +8,7 @@ const day = 86_400_000;
 const tenant = tenantId('acme');
 const auditSigner = { kid: 'k1', sign: (text: string) => `signed ${text}`, keys: { keys: [] } };
 
-function stage() {
+function rig() {
   const clock = createManualClock();
   const { auditLog } = createMemoryWorld({ clock }).ports('one');
   const audit = createAuditApi({ auditLog, clock, auditSigner });
@@ -32,7 +32,7 @@ async function linesOf<Line>(lines: AsyncIterable<Line>): Promise<readonly Line[
 
 describe('an audit that is kept for a time', () => {
   it('loses its oldest rows, says so in a row, and goes on with their numbers and hashes', async () => {
-    const { clock, write, trim, rows } = stage();
+    const { clock, write, trim, rows } = rig();
     await write(1_200);
     await clock.jump(40 * day);
     await write(3, 1_200);
@@ -47,7 +47,7 @@ describe('an audit that is kept for a time', () => {
   });
 
   it('(A1, A2) keeps its last row, and everything while the oldest row is less than a day too old', async () => {
-    const { clock, write, trim, rows } = stage();
+    const { clock, write, trim, rows } = rig();
     expect(await trim(30)).toBe(0);
     await write(2);
     await clock.jump(30 * day + day / 2);
@@ -61,7 +61,7 @@ describe('an audit that is kept for a time', () => {
   });
 
   it('(Q2) is exported from the signed root of what was removed', async () => {
-    const { clock, audit, write, trim, rows } = stage();
+    const { clock, audit, write, trim, rows } = rig();
     await write(5);
     const removed = (await rows())[4];
     await clock.jump(40 * day);

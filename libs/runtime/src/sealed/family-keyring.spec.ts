@@ -5,7 +5,7 @@ import { createFamilyKeyring } from './family-keyring.ts';
 
 const acme = tenantId('acme');
 
-function stage(keptMs = 1_000) {
+function rig(keptMs = 1_000) {
   const clock = createManualClock();
   const reads: string[] = [];
   const world = createMemoryWorld({
@@ -24,7 +24,7 @@ function stage(keptMs = 1_000) {
 
 describe('a keyring', () => {
   it('K1 makes one key for a family, whichever process asks first', async () => {
-    const { keyring } = stage();
+    const { keyring } = rig();
     const [one, other] = [keyring(), keyring()];
     const keys = await Promise.all([one.forSealing(acme, 'thr_1'), other.forSealing(acme, 'thr_1')]);
     expect(keys[0]).toEqual(keys[1]);
@@ -34,7 +34,7 @@ describe('a keyring', () => {
   });
 
   it('K2 reads a key once, and again when that has been too long ago', async () => {
-    const { clock, reads, keyring } = stage();
+    const { clock, reads, keyring } = rig();
     const ring = keyring();
     await ring.forSealing(acme, 'thr_1');
     reads.length = 0;
@@ -47,7 +47,7 @@ describe('a keyring', () => {
   });
 
   it('K2 the key of an erased family is gone here at once, elsewhere in time, and is never made again', async () => {
-    const { clock, keyring } = stage();
+    const { clock, keyring } = rig();
     const [one, other] = [keyring(), keyring()];
     const key = await one.forSealing(acme, 'thr_1');
     await other.forOpening(acme, ['thr_1']);
@@ -61,7 +61,7 @@ describe('a keyring', () => {
   });
 
   it('K3 forgets the keys that were read first', async () => {
-    const { keyring } = stage(Number.POSITIVE_INFINITY);
+    const { keyring } = rig(Number.POSITIVE_INFINITY);
     const ring = keyring();
     for (let nth = 0; nth <= 20_000; nth += 1) await ring.forSealing(acme, `thr_${nth}`);
     expect(ring.fresh(acme, 'thr_0')).toBeUndefined();
@@ -70,7 +70,7 @@ describe('a keyring', () => {
   });
 
   it('K4 knows no key of a family without one', async () => {
-    const { keyring } = stage();
+    const { keyring } = rig();
     await expect(keyring().forOpening(acme, ['thr_1'])).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE' });
     await keyring().learn(acme, ['thr_1']);
     expect(keyring().fresh(acme, 'thr_1')).toBeUndefined();

@@ -9,7 +9,7 @@ const acme = tenantId('acme');
 
 const key: ThreadKey = { tenant: acme, thread: 'thr_1' };
 
-function stage(see: (operation: string) => void = () => {}) {
+function rig(see: (operation: string) => void = () => {}) {
   const clock = createManualClock();
   const pass: Gate['pass'] = async (_node, operation, apply) => {
     see(operation.name);
@@ -35,7 +35,7 @@ function commit(at: ThreadKey, version: number, prev: string, text = `word ${ver
   });
 }
 
-type Log = ReturnType<ReturnType<typeof stage>['node']>['stores']['log'];
+type Log = ReturnType<ReturnType<typeof rig>['node']>['stores']['log'];
 
 async function grow(log: Log, at: ThreadKey, count: number, from: readonly Commit[] = []): Promise<readonly Commit[]> {
   const all = [...from];
@@ -59,7 +59,7 @@ function expectChain(commits: readonly Commit[]): void {
 
 describe('a sealed log', () => {
   it('L1, L2 gives back what was appended; what is stored is sealed, and a chain of its own', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     const { stores } = node();
     const all = await grow(stores.log, key, 4);
     expect(await stores.log.read(key, 0)).toEqual(all);
@@ -71,7 +71,7 @@ describe('a sealed log', () => {
   });
 
   it('L2 another process goes on with the chain, whether it has read the thread or not', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     const all = await grow(node().stores.log, key, 2);
     const cold = await grow(node().stores.log, key, 2, all);
     const other = node().stores.log;
@@ -81,7 +81,7 @@ describe('a sealed log', () => {
   });
 
   it('L4 a process that lost a race follows the winner', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     const [one, other] = [node().stores.log, node().stores.log];
     const all = await grow(one, key, 2);
     const winner = commit(key, 2, all[1]?.hash ?? '', 'winner');
@@ -93,7 +93,7 @@ describe('a sealed log', () => {
   });
 
   it('L4 commits of one thread that are appended at once are one chain', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     const { log } = node().stores;
     const all: Commit[] = [];
     for (let version = 0; version < 6; version += 1) all.push(commit(key, version, all.at(-1)?.hash ?? ''));
@@ -105,7 +105,7 @@ describe('a sealed log', () => {
   });
 
   it('L2 commits of before stay as they are, and the chain goes on behind them', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     const clear = await grow(world.ports('old').log, key, 3);
     const { stores } = node();
     const all = await grow(stores.log, key, 2, clear);
@@ -116,7 +116,7 @@ describe('a sealed log', () => {
   });
 
   it('L3 contents of an erased family are read as they are stored: as many events, and the stored chain', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     const { stores, keyring } = node();
     const all = await grow(stores.log, key, 3);
     await keyring.erase(acme, ['thr_1']);
@@ -135,7 +135,7 @@ describe('a sealed log', () => {
 
   it('L5 a thread that is active here costs no read, of its log or of its key', async () => {
     const reads: string[] = [];
-    const { node } = stage((operation) => reads.push(operation));
+    const { node } = rig((operation) => reads.push(operation));
     const { stores } = node();
     const all = await grow(stores.log, key, 1);
     reads.length = 0;
@@ -144,7 +144,7 @@ describe('a sealed log', () => {
   });
 
   it('K2 another process forgets the key of an erased family in time', async () => {
-    const { clock, node } = stage();
+    const { clock, node } = rig();
     const [one, other] = [node(), node()];
     await grow(one.stores.log, key, 1);
     await other.stores.log.read(key, 0);
@@ -155,14 +155,14 @@ describe('a sealed log', () => {
   });
 
   it('K4 a key that is not there is a fault, not an empty thread', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     await grow(node().stores.log, key, 1);
     world.durable.familyKeys.clear();
     await expect(node().stores.log.read(key, 0)).rejects.toMatchObject({ code: 'STATE_UNAVAILABLE' });
   });
 
   it('a body that is moved to another place does not open', async () => {
-    const { world, node } = stage();
+    const { world, node } = rig();
     const { log } = node().stores;
     await grow(log, key, 2);
     const [first, second] = world.commits(key);

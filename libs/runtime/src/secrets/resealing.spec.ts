@@ -22,7 +22,7 @@ const sealer: RotatingSealer = {
   isInUse: (sealed) => sealed.startsWith('new:'),
 };
 
-async function stage(tenants = 3) {
+async function rig(tenants = 3) {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const ports = world.ports('one');
@@ -39,7 +39,7 @@ async function stage(tenants = 3) {
 
 describe('sealing again', () => {
   it('R2 reaches every secret of every tenant, and then has nothing to do', async () => {
-    const { clock, ports, sealedOf } = await stage(250);
+    const { clock, ports, sealedOf } = await rig(250);
     const reseal = createResealing({ ...ports, clock, sealer, places: [placeOfSecrets(ports.secrets)] });
     expect(await reseal(60_000)).toEqual({ resealed: 502, unreadable: [], isDone: true });
     expect((await sealedOf()).every((sealed) => sealed.startsWith('new:'))).toBe(true);
@@ -47,7 +47,7 @@ describe('sealing again', () => {
   });
 
   it('R2 goes on where it was broken off', async () => {
-    const { clock, ports, sealedOf } = await stage();
+    const { clock, ports, sealedOf } = await rig();
     let left = 3;
     const ticking = { now: () => (left > 0 ? clock.now() : clock.now() + 1_000) };
     const counted = {
@@ -62,7 +62,7 @@ describe('sealing again', () => {
   });
 
   it('R1 leaves what was set meanwhile, and is not done then', async () => {
-    const { clock, ports } = await stage(0);
+    const { clock, ports } = await rig(0);
     const secret = {
       tenant: tenantId('local'),
       name: 'a',
@@ -85,7 +85,7 @@ describe('sealing again', () => {
   });
 
   it('R2 reaches what end users have, secrets of webhooks, also the one of before, and tokens of sources', async () => {
-    const { clock, ports } = await stage(0);
+    const { clock, ports } = await rig(0);
     const owner = credentialOwner(tenantId('local'), 'ann', 'crm');
     await ports.userCredentials.put({
       ...{ tenant: tenantId('local'), userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example' },
@@ -142,7 +142,7 @@ describe('sealing again', () => {
   });
 
   it('R2 reaches the keys of families, but for those that were erased', async () => {
-    const { clock, ports } = await stage(0);
+    const { clock, ports } = await rig(0);
     const tenant = tenantId('local');
     for (let nth = 0; nth < 600; nth += 1)
       await ports.familyKeys.insert({ tenant, family: `thr_${nth}`, sealed: `old:local:thr_${nth}:v` });
@@ -156,7 +156,7 @@ describe('sealing again', () => {
   });
 
   it('R3 tells what no key opens, and is not done', async () => {
-    const { clock, ports } = await stage(0);
+    const { clock, ports } = await rig(0);
     await ports.secrets.put({
       tenant: tenantId('local'),
       name: 'c',
@@ -170,7 +170,7 @@ describe('sealing again', () => {
   });
 
   it('R3 tells it also where there is one key, and a value does not say which has sealed it', async () => {
-    const { clock, ports } = await stage(0);
+    const { clock, ports } = await rig(0);
     const alone: RotatingSealer = {
       ...sealer,
       open: (owner, sealed) => sealer.open(owner, sealed.replace('old:', 'lost:')),

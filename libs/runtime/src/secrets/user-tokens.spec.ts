@@ -10,7 +10,7 @@ const acme = tenantId('acme');
 const origin = 'https://crm.example';
 const server = { name: 'crm', baseUrl: `${origin}/rap` };
 
-function stage() {
+function rig() {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const logged: unknown[] = [];
@@ -62,7 +62,7 @@ function stage() {
 
 describe('the token of a user', () => {
   it('is the bearer that was set, and null for every other user', async () => {
-    const { api, processOf, ask } = stage();
+    const { api, processOf, ask } = rig();
     await api.put(acme, 'ann', 'crm', { type: 'bearer', value: 'of ann' });
     const tokens = processOf('one');
     expect(await ask(tokens)).toBe('of ann');
@@ -72,7 +72,7 @@ describe('the token of a user', () => {
   });
 
   it('T4 goes to no other origin', async () => {
-    const { processOf, put } = stage();
+    const { processOf, put } = rig();
     await put();
     await expect(processOf('one')(acme, 'ann', 'crm', 'https://evil.example')).rejects.toMatchObject({
       code: 'SECRET_UNUSABLE',
@@ -80,7 +80,7 @@ describe('the token of a user', () => {
   });
 
   it('T1 is refreshed by exactly one of five racing processes, and again when it ends', async () => {
-    const { clock, gate, provider, processOf, put, ask } = stage();
+    const { clock, gate, provider, processOf, put, ask } = rig();
     await put();
     const processes = ['1', '2', '3', '4', '5'].map((node) => processOf(node));
     for (let round = 1; round <= 20; round += 1) {
@@ -98,7 +98,7 @@ describe('the token of a user', () => {
   });
 
   it('T1 is refreshed by another one when the process that began has died', async () => {
-    const { clock, gate, provider, processOf, put, ask } = stage();
+    const { clock, gate, provider, processOf, put, ask } = rig();
     await put();
     gate.open = new Promise(() => {}); // it never comes back
     void ask(processOf('died'));
@@ -114,7 +114,7 @@ describe('the token of a user', () => {
 
   it('T1 is refreshed once by two processes of which one has a clock that is ahead, whichever begins', async () => {
     for (const aheadMs of [3, 1_000, 5_000, -3, -1_000, -5_000]) {
-      const { clock, gate, provider, processOf, put, ask } = stage();
+      const { clock, gate, provider, processOf, put, ask } = rig();
       await put();
       const held = Promise.withResolvers<void>();
       gate.open = held.promise;
@@ -130,7 +130,7 @@ describe('the token of a user', () => {
   });
 
   it('T2 is stored although the store fails for a while', async () => {
-    const { clock, provider, processOf, put, ask } = stage();
+    const { clock, provider, processOf, put, ask } = rig();
     await put();
     let failures = 0;
     const failing = processOf('one', (store) => ({
@@ -147,7 +147,7 @@ describe('the token of a user', () => {
   });
 
   it('T2 is that of a credential which was set meanwhile', async () => {
-    const { clock, gate, provider, processOf, put, ask } = stage();
+    const { clock, gate, provider, processOf, put, ask } = rig();
     await put();
     const held = Promise.withResolvers<void>();
     gate.open = held.promise;
@@ -160,7 +160,7 @@ describe('the token of a user', () => {
   });
 
   it('T2 is stored although the credential was sealed again meanwhile, with another master key', async () => {
-    const { clock, gate, provider, processOf, put, ask, world } = stage();
+    const { clock, gate, provider, processOf, put, ask, world } = rig();
     await put();
     const held = Promise.withResolvers<void>();
     gate.open = held.promise;
@@ -177,7 +177,7 @@ describe('the token of a user', () => {
   });
 
   it('T3 has ended when the provider refuses, which is asked once', async () => {
-    const { provider, processOf, put, ask, api } = stage();
+    const { provider, processOf, put, ask, api } = rig();
     await put();
     provider.answers = 'refusal';
     for (const node of ['one', 'two'])
@@ -190,7 +190,7 @@ describe('the token of a user', () => {
   });
 
   it('T3 has not ended where the credential was set anew while the provider refused the one before', async () => {
-    const { clock, gate, provider, processOf, put, ask } = stage();
+    const { clock, gate, provider, processOf, put, ask } = rig();
     await put();
     provider.answers = 'refusal';
     const held = Promise.withResolvers<void>();
@@ -204,7 +204,7 @@ describe('the token of a user', () => {
   });
 
   it('T3 is asked for again where the provider did not answer', async () => {
-    const { provider, processOf, put, ask } = stage();
+    const { provider, processOf, put, ask } = rig();
     await put();
     provider.answers = 'silence';
     await expect(ask(processOf('one'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -213,7 +213,7 @@ describe('the token of a user', () => {
   });
 
   it.each([1e300, Number.MAX_VALUE, 9e12])('has an end that is a time, whatever the provider says: %d s', async (s) => {
-    const { provider, processOf, put, ask, api } = stage();
+    const { provider, processOf, put, ask, api } = rig();
     await put();
     provider.expiresInS = s;
     expect(await ask(processOf('one'))).toBe('a1');
@@ -223,7 +223,7 @@ describe('the token of a user', () => {
   });
 
   it('T5 C1 is in no log and no answer', async () => {
-    const { logged, provider, processOf, put, ask, api } = stage();
+    const { logged, provider, processOf, put, ask, api } = rig();
     await put({ accessToken: null });
     provider.answers = 'refusal';
     const fault = await ask(processOf('one')).catch((thrown: Error) => thrown.message);
@@ -234,7 +234,7 @@ describe('the token of a user', () => {
   });
 
   it('is refused for a server that is not registered, and a provider that may not be asked', async () => {
-    const { api, put } = stage();
+    const { api, put } = rig();
     expect(await api.put(acme, 'ann', 'none', { type: 'bearer', value: 'x' })).toMatchObject({ ok: false });
     expect(await put({ tokenUrl: 'http://evil/' })).toMatchObject({
       refusal: { errors: [{ pointer: '/token_url' }] },

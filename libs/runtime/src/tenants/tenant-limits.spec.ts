@@ -42,7 +42,7 @@ async function insertThread({ directory }: Pick<MemoryPorts, 'directory'>): Prom
   return row;
 }
 
-function stage() {
+function rig() {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const ports = world.ports('one');
@@ -55,7 +55,7 @@ const codeOf = (answer: { readonly ok: boolean; readonly refusal?: { readonly de
 
 describe('the quotas of a tenant', () => {
   it('Q1 tokens and money of the day: refused once used up, in every process, until raised or the day is over', async () => {
-    const { clock, ports, limits } = stage();
+    const { clock, ports, limits } = rig();
     const [one, two] = [limits('one'), limits('two')];
     await setQuotas(ports, acme, { tokensPerDayMax: 100, costMicrosPerDayMax: 1_000 });
     spend(one, 60);
@@ -76,7 +76,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('Q2 of a tenant without them nothing is asked of the stores', async () => {
-    const { clock, ports } = stage();
+    const { clock, ports } = rig();
     const refuse = (): never => expect.fail('nothing is read');
     const limits = limitsOver(
       {
@@ -93,7 +93,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('Q3 threads: a thousand requests at once open no more than there is room for', async () => {
-    const { ports, limits } = stage();
+    const { ports, limits } = rig();
     const one = limits('one');
     await setQuotas(ports, acme, { threadsMax: 7 });
     await insertThread(ports);
@@ -110,7 +110,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('Q1 threads: a quota below what is open refuses new ones, and a thread that ends makes room', async () => {
-    const { clock, ports, limits } = stage();
+    const { clock, ports, limits } = rig();
     const one = limits('one');
     await setQuotas(ports, acme, { threadsMax: 2, subscriptionsMax: 3 });
     const rows = await Promise.all([insertThread(ports), insertThread(ports), insertThread(ports)]);
@@ -132,7 +132,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('stored bytes: those of commits, and of payloads that were not there before', async () => {
-    const { ports, limits } = stage();
+    const { ports, limits } = rig();
     const one = limits('one');
     await setQuotas(ports, acme, { storedBytesMax: 150 });
     const blobs = countedBlobs(ports.blobs, one);
@@ -144,7 +144,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('streams and completions: those of all processes together', async () => {
-    const { clock, ports, limits } = stage();
+    const { clock, ports, limits } = rig();
     const [one, two] = [limits('one'), limits('two')];
     await setQuotas(ports, acme, { streamsMax: 3, completionsInFlightMax: 3 });
     await Promise.all([one.learn(acme), two.learn(acme)]);
@@ -157,7 +157,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('in front of the partitions: while much of it waits for its threads, the tenant sends no more', async () => {
-    const { clock, limits } = stage();
+    const { clock, limits } = rig();
     const [processor, gateway] = [limits('one'), limits('two')];
     processor.waitingHere(acme, waitingInputsMax);
     gateway.mayEnter(acme);
@@ -193,7 +193,7 @@ describe('the quotas of a tenant', () => {
   }
 
   it('Q6 a thread is full in every process while its model has a thousand inputs to see, and no other thread is', async () => {
-    const { clock, limits } = stage();
+    const { clock, limits } = rig();
     const [processor, gateway] = [limits('one'), limits('two')];
     unseen(processor, unseenInputsMax - 1);
     expect(await fullIn(gateway, clock)).toEqual([false, false, false]);
@@ -206,7 +206,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('Q6 events that wait for a child, or for their subscription, count too', () => {
-    const processor = stage().limits('one');
+    const processor = rig().limits('one');
     const held = { toolCallId: 'c', eventId: null, content: [], associative: true, final: false };
     const queued = { ...held, operation: 'o', arguments: {}, merged: false, size: 1 };
     const after = { ...thread, unseen: unseenInputsMax - 2, held: [held], queuedEvents: [queued] };
@@ -215,7 +215,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('Q6 it is so no more once its owner has died, or has lost its partition; the next owner says it again', async () => {
-    const { clock, ports, limits } = stage();
+    const { clock, ports, limits } = rig();
     const gateway = limits('two');
     const died = {
       tenant: acme,
@@ -237,7 +237,7 @@ describe('the quotas of a tenant', () => {
   });
 
   it('Q5 in front of the partitions: before the processors have said what waits, a gateway takes so many and no more', async () => {
-    const { clock, ports, limits } = stage();
+    const { clock, ports, limits } = rig();
     const gateway = limits('one');
     const bus = countedInputs({ ...ports.inputs, publish: () => Promise.resolve() }, gateway);
     const send = async (tenant: TenantId, count: number): Promise<number> => {

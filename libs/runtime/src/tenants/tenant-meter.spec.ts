@@ -7,7 +7,7 @@ const acme = tenantId('acme');
 
 const always = (name: string) => ({ name, until: null });
 
-function stage() {
+function rig() {
   const clock = createManualClock();
   const world = createMemoryWorld({ clock });
   const warnings: string[] = [];
@@ -33,7 +33,7 @@ function stage() {
 }
 
 it('M2 knows its own at once, and what others have counted two seconds later', async () => {
-  const { clock, meter } = stage();
+  const { clock, meter } = rig();
   const [one, two] = [meter('one'), meter('two')];
   one.add(acme, always('tokens'), 5);
   one.add(acme, always('tokens'), 2);
@@ -47,7 +47,7 @@ it('M2 knows its own at once, and what others have counted two seconds later', a
 });
 
 it('M1 reads once a second however often it is asked, and writes once', async () => {
-  const { clock, meter, at } = stage();
+  const { clock, meter, at } = rig();
   const one = meter('one');
   for (let second = 0; second < 5; second += 1) {
     for (let nth = 0; nth < 100; nth += 1) {
@@ -63,7 +63,7 @@ it('M1 reads once a second however often it is asked, and writes once', async ()
 });
 
 it('M3 what was counted in earlier lives of the process stays; flush writes the rest', async () => {
-  const { clock, meter } = stage();
+  const { clock, meter } = rig();
   const first = meter('one');
   first.add(acme, always('bytes'), 3);
   await first.flush();
@@ -75,7 +75,7 @@ it('M3 what was counted in earlier lives of the process stays; flush writes the 
 });
 
 it('M4 a level is repeated while it stands, and ends by itself when its process has died', async () => {
-  const { clock, meter } = stage();
+  const { clock, meter } = rig();
   const [alive, dies] = [meter('one'), meter('two')];
   alive.set(acme, 'streams', 2);
   dies.set(acme, 'streams', 40);
@@ -94,7 +94,7 @@ it('M4 a level is repeated while it stands, and ends by itself when its process 
 });
 
 it('M1 goes on with what it knows while the store is away, says so once, and loses nothing', async () => {
-  const { clock, meter, at, warnings } = stage();
+  const { clock, meter, at, warnings } = rig();
   const [one, two] = [meter('one'), meter('two')];
   two.add(acme, always('tokens'), 10);
   await clock.advance(2_000);

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 const hourMs = 3_600_000;
 
-function stage() {
+function rig() {
   const logged: string[] = [];
   const log = (event: string): void => void logged.push(event);
   const answers = { with: null as Fault | null, count: 0 };
@@ -29,13 +29,13 @@ function stage() {
 
 describe('keys that a key management has unwrapped', () => {
   it('H2 are good for as long as it unwraps them', async () => {
-    const { answers, over, logged } = stage();
+    const { answers, over, logged } = rig();
     await vi.advanceTimersByTimeAsync(100 * hourMs);
     expect([over(), answers.count, logged]).toEqual([null, 100, []]);
   });
 
   it('H1 are used on while it is away for less than the time, which is told once', async () => {
-    const { answers, over, logged } = stage();
+    const { answers, over, logged } = rig();
     answers.with = new Fault('UNAVAILABLE', 'it is away');
     await vi.advanceTimersByTimeAsync(23 * hourMs);
     answers.with = null;
@@ -44,7 +44,7 @@ describe('keys that a key management has unwrapped', () => {
   });
 
   it.each(['UNAVAILABLE', 'KMS_REFUSED'])('H2 are over after the time: %s', async (code) => {
-    const { answers, over } = stage();
+    const { answers, over } = rig();
     await vi.advanceTimersByTimeAsync(10 * hourMs);
     answers.with = new Fault(code, 'no');
     await vi.advanceTimersByTimeAsync(23 * hourMs);
@@ -54,7 +54,7 @@ describe('keys that a key management has unwrapped', () => {
   });
 
   it('asks nothing after its stop', async () => {
-    const { answers, held, over } = stage();
+    const { answers, held, over } = rig();
     held.stop();
     answers.with = new Fault('UNAVAILABLE', 'no');
     await vi.advanceTimersByTimeAsync(100 * hourMs);

@@ -9,7 +9,7 @@ import type { Process } from '../world/scheduler.ts';
 import { runClient } from './simulated-client.ts';
 import { createSimulatedToolServer, type SimulatedToolServer } from './simulated-tool-server.ts';
 import { startWatcher, type Watcher } from './simulated-watcher.ts';
-import { type Stage, threadsPerUniverse } from '../world/universe-stage.ts';
+import { type Rig, threadsPerUniverse } from '../world/universe-rig.ts';
 
 export interface Outside {
   readonly registrations: readonly ToolServer[];
@@ -25,8 +25,8 @@ export interface Outside {
 
 const requestTimeoutMs = 2_500;
 
-export function createOutside(stage: Stage, installation: () => Installation): Outside {
-  const { random, scheduler, clock, observation, fresh, counted } = stage;
+export function createOutside(rig: Rig, installation: () => Installation): Outside {
+  const { random, scheduler, clock, observation, fresh, counted } = rig;
   const watchers: Watcher[] = [];
   let clientsLeft = 0;
 

@@ -4,7 +4,7 @@ import type { TenantId } from '@dormouse/ports';
 import type { Ingress } from '@dormouse/runtime';
 import { faultsEndMs } from './fault-mix.ts';
 import type { Random } from '../world/random.ts';
-import type { Stage } from '../world/universe-stage.ts';
+import type { Rig } from '../world/universe-rig.ts';
 
 export interface Pauses {
   /** Starts the operator. */
@@ -18,7 +18,7 @@ export const noPauses: Pauses = { start: () => {}, unrest: () => [] };
 /** Longer than any request is on its way. */
 const quietLooks = 10;
 
-export interface PausesDeps extends Pick<Stage, 'scheduler' | 'clock' | 'world' | 'counted'> {
+export interface PausesDeps extends Pick<Rig, 'scheduler' | 'clock' | 'world' | 'counted'> {
   readonly random: Random;
   /** Runs against some living ingress; null when no answer came. */
   readonly ask: <T>(request: (ingress: Ingress) => Promise<T>) => Promise<T | null>;

@@ -4,7 +4,7 @@ import type { ThreadKey } from '@dormouse/ports';
 import { type Ingress, type ProcessorProtocol, soundProtocol } from '@dormouse/runtime';
 import { faultsEndMs } from './fault-mix.ts';
 import type { Random } from '../world/random.ts';
-import type { Stage } from '../world/universe-stage.ts';
+import type { Rig } from '../world/universe-rig.ts';
 
 export interface Poison {
   /** The rules of a processor, which throw for poison. */
@@ -19,7 +19,7 @@ export interface Poison {
 
 export const noPoison: Poison = { in: (rules) => rules, explains: () => false, start: () => {}, unrest: () => [] };
 
-export interface PoisonDeps extends Pick<Stage, 'scheduler' | 'clock' | 'world' | 'observation' | 'counted'> {
+export interface PoisonDeps extends Pick<Rig, 'scheduler' | 'clock' | 'world' | 'observation' | 'counted'> {
   readonly random: Random;
   /** Of an input, to be poison. */
   readonly probability: number;

@@ -2,9 +2,9 @@
 import type { MemoryWorld } from '@dormouse/adapter-memory';
 import type { ThreadKey } from '@dormouse/ports';
 import type { Observation } from '../observation.ts';
-import type { Stage } from '../world/universe-stage.ts';
+import type { Rig } from '../world/universe-rig.ts';
 
-export function unrestOf({ world, topology, observation }: Stage): readonly string[] {
+export function unrestOf({ world, topology, observation }: Rig): readonly string[] {
   const owed = [...world.durable.log.owed.keys()];
   const held = topology === 'durable' ? lagging(world) : owed.length > 0 ? [`owed rows of ${owed.join(', ')}`] : [];
   return [...held, ...world.threads().flatMap((key) => busyWith(observation, key))];

@@ -3,7 +3,7 @@
 import { noFaults } from './fault-mix.ts';
 import type { Installation } from '../world/installation.ts';
 import type { Process } from '../world/scheduler.ts';
-import type { Stage } from '../world/universe-stage.ts';
+import type { Rig } from '../world/universe-rig.ts';
 
 export interface Weather {
   /** One round: each fault of the mix may strike. */
@@ -18,7 +18,7 @@ export interface Weather {
 const stopWithinMs = 15_000;
 
 export function createWeather(
-  { random, scheduler, clock, world, observation, trace, counted }: Stage,
+  { random, scheduler, clock, world, observation, trace, counted }: Rig,
   installation: () => Installation,
 ): Weather {
   function bury(process: Process): void {

@@ -6,7 +6,7 @@ import { agentOf, modelOf, toolServerOf } from '../../samples.ts';
 import { tenants } from '../observation.ts';
 import type { Random } from './random.ts';
 import { beginningMs } from './scheduler.ts';
-import { threadsPerUniverse } from './universe-stage.ts';
+import { threadsPerUniverse } from './universe-rig.ts';
 
 export const registrationOf = (tenant: TenantId, name: string, baseUrl: string): ToolServer =>
   toolServerOf({

@@ -17,7 +17,7 @@ import { createRandom, type Random } from './random.ts';
 import type { Counters } from '../rare-paths.ts';
 import { register } from './registration.ts';
 import { createScheduler, type SchedulerHooks } from './scheduler.ts';
-import type { Stage } from './universe-stage.ts';
+import type { Rig } from './universe-rig.ts';
 import { createTrace, type Trace } from '../trace.ts';
 import { unrestOf } from '../faults/unrest.ts';
 import { createWeather, type Weather } from '../faults/weather.ts';
@@ -54,9 +54,9 @@ const restCheckEverySteps = 40;
 export async function runUniverse(options: UniverseOptions): Promise<UniverseResult> {
   const counters: Counters = new Map();
   const universe = createUniverse(options, counters);
-  const { stage } = universe;
+  const { rig } = universe;
   const unrest = await live(universe);
-  const { observation, scheduler, trace, world } = stage;
+  const { observation, scheduler, trace, world } = rig;
   const violations = checkHistory(observation.history(unrest));
   for (const { id, text } of violations) trace.note(scheduler.now, 'VIOLATION', () => `${id} ${text}`);
   const commits = world.threads().reduce((sum, key) => sum + world.commits(key).length, 0);
@@ -72,10 +72,10 @@ export async function runUniverse(options: UniverseOptions): Promise<UniverseRes
 }
 
 /** Steps until everything is at rest after the faults, or the time is up; says why it is not at rest. */
-async function live({ stage, outside, weather, poison, pauses }: Universe): Promise<readonly string[]> {
-  const { scheduler } = stage;
+async function live({ rig, outside, weather, poison, pauses }: Universe): Promise<readonly string[]> {
+  const { scheduler } = rig;
   const unrest = (): readonly string[] => [
-    ...unrestOf(stage),
+    ...unrestOf(rig),
     ...outside.unrest(),
     ...poison.unrest(),
     ...pauses.unrest(),
@@ -96,7 +96,7 @@ async function live({ stage, outside, weather, poison, pauses }: Universe): Prom
 }
 
 interface Universe {
-  readonly stage: Stage;
+  readonly rig: Rig;
   readonly outside: Outside;
   readonly weather: Weather;
   readonly poison: Poison;
@@ -119,18 +119,18 @@ function createUniverse(
     ...mutant.faults,
   };
   const counted = (path: string): void => void counters.set(path, (counters.get(path) ?? 0) + 1);
-  const stage = createStage(topology, random, createTrace(readable), counted, () => weather);
-  const weather = createWeather(stage, () => installation);
-  const outside = createOutside(stage, () => installation);
+  const rig = createRig(topology, random, createTrace(readable), counted, () => weather);
+  const weather = createWeather(rig, () => installation);
+  const outside = createOutside(rig, () => installation);
   const operator = { random: beside, ask: <T>(ask: (ingress: Ingress) => Promise<T>) => outside.askIngress(ask) };
-  const poison = faults.poison > 0 ? createPoison({ ...stage, ...operator, probability: faults.poison }) : noPoison;
-  const pauses = faults.pauses > 0 ? createPauses({ ...stage, ...operator, random: ofOperator }) : noPauses;
-  mutant.world?.(stage.world);
-  register(stage.world, random, outside.registrations);
-  const shares = faults.crowd > 0 ? registerShares(stage.world, random) : null;
-  stage.scheduler.faults = faults;
+  const poison = faults.poison > 0 ? createPoison({ ...rig, ...operator, probability: faults.poison }) : noPoison;
+  const pauses = faults.pauses > 0 ? createPauses({ ...rig, ...operator, random: ofOperator }) : noPauses;
+  mutant.world?.(rig.world);
+  register(rig.world, random, outside.registrations);
+  const shares = faults.crowd > 0 ? registerShares(rig.world, random) : null;
+  rig.scheduler.faults = faults;
   const installation: Installation = createInstallation({
-    ...stage,
+    ...rig,
     mutant,
     poison,
     skewMs: faults.skewMs,
@@ -138,23 +138,23 @@ function createUniverse(
     hasPauses: faults.pauses > 0,
     said: (node, level, event, fields) => {
       counted(`log ${event}`);
-      stage.trace.note(stage.scheduler.now, node, () => `says ${level} ${event} ${JSON.stringify(fields)}`);
+      rig.trace.note(rig.scheduler.now, node, () => `says ${level} ${event} ${JSON.stringify(fields)}`);
     },
     peerAt: (url, node) => outside.peerAt(url, node),
   });
   outside.startClients(faults.crowd);
   poison.start();
   pauses.start();
-  return { stage, outside, weather, poison, pauses };
+  return { rig, outside, weather, poison, pauses };
 }
 
-function createStage(
+function createRig(
   topology: UniverseOptions['topology'],
   random: Random,
   trace: Trace,
-  counted: Stage['counted'],
+  counted: Rig['counted'],
   weather: () => Weather,
-): Stage {
+): Rig {
   let used = 0;
   const hooks: SchedulerHooks = {
     counted,

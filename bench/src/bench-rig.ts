@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Started, startNode } from './child-process.ts';
 import type { DriverJob, DriverResult, ToolCounts } from './driver-job.ts';
 
-export interface Stage {
+export interface Rig {
   readonly directory: string;
   /** Base URL of the tool server. */
   readonly tools: string;
@@ -20,7 +20,7 @@ export interface Stage {
   close(keep: boolean): Promise<void>;
 }
 
-export async function openStage(say: (line: string) => void): Promise<Stage> {
+export async function openRig(say: (line: string) => void): Promise<Rig> {
   const directory = mkdtempSync(join(tmpdir(), 'dormouse-bench-'));
   const tools = await startNode('tool-server', join(import.meta.dirname, 'tool-server.ts'), directory);
   const driver = await startNode('driver', join(import.meta.dirname, 'driver.ts'), directory);

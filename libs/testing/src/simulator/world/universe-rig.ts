@@ -7,7 +7,7 @@ import type { Scheduler } from './scheduler.ts';
 import type { Topology } from './topology.ts';
 import type { Trace } from '../trace.ts';
 
-export interface Stage {
+export interface Rig {
   readonly topology: Topology;
   readonly random: Random;
   readonly scheduler: Scheduler;

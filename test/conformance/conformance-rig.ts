@@ -6,9 +6,9 @@ import { type Prompt, type RecordingModel, type Script, startRecordingModel } fr
 import { recordToolServer, type RecordingToolServer, type ServerOptions } from './recording-tool-server.ts';
 import { type ConformanceSystem, conformanceSystem } from './system.ts';
 
-export interface Stage {
+export interface Rig {
   readonly at: ConformanceSystem;
-  /** A tool server that is registered and ends with the stage. */
+  /** A tool server that is registered and ends with the rig. */
   toolServer(options?: ServerOptions): Promise<RecordingToolServer>;
   /** A thread whose model plays a script, with these servers. */
   thread(script: readonly (readonly Step[])[], servers: readonly RecordingToolServer[], more?: More): Promise<string>;
@@ -30,7 +30,7 @@ export interface WatchedThread {
   readonly prompts: readonly Prompt[];
 }
 
-export async function setStage(): Promise<Stage> {
+export async function setRig(): Promise<Rig> {
   const [at, model] = await Promise.all([conformanceSystem(), startRecordingModel()]);
   const started: RecordingToolServer[] = [];
   return {

@@ -15,7 +15,7 @@ import { type Injection, type Surroundings } from './injection-corpus.ts';
 import { type Evidence, type KnownSecret, leaksIn, type Outgoing } from './injection-effects.ts';
 import { tenantOf } from './tenant-system.ts';
 
-export interface InjectionStage {
+export interface InjectionRig {
   /** Resolves when the model has seen the text, where it may, and its threads rest. */
   inject(injection: Injection): Promise<void>;
   /** Marks of the texts that the model has obeyed. */
@@ -35,7 +35,7 @@ const anyArguments = { inputSchema: { type: 'object' } };
 const poisoned = new Set(['tool description', 'parameter description']);
 const keep = { on_interrupt: 'keep', on_interrupt_human: 'keep' };
 
-export async function setInjectionStage(root: System, wish: InjectionWish): Promise<InjectionStage> {
+export async function setInjectionRig(root: System, wish: InjectionWish): Promise<InjectionRig> {
   const { approvals = true } = wish;
   const [at, other] = [await tenantOf(root, wish.tenant), await tenantOf(root, `${wish.tenant}-other`)];
   const [model, attacker, vault] = [await startRecordingModel(), await canary(), await vaultOf(other)];
