@@ -4,10 +4,10 @@
 //   D1. While the tenant is not active nothing is read and nothing is sent: its place stays, and what waits waits.
 //   D2. An attempt never delays the reading, nor an attempt to another endpoint: each has a place of its own
 //       (places.ts), and is not waited for.
-//   D3. Of an endpoint the desk knows the earliest time at which a delivery may be due. Too early costs a reading; it
+//   D3. Of an endpoint the sender knows the earliest time at which a delivery may be due. Too early costs a reading; it
 //       is never too late: a time is forgotten only when the store has said that nothing is due, and read again when
 //       the last attempt that was under way has ended.
-//   D4. A desk works as long as its holder holds the reader. One that goes on by mistake sends what another sends too:
+//   D4. A sender works as long as its holder holds the reader. One that goes on by mistake sends what another sends too:
 //       receivers dedup, and one of the attempts is recorded. (webhooks W3)
 //   D5. What was under way when a reading of the store began is not taken from that reading: it may have ended since.
 //   D6. The log is read when something may have come (`news`), and every `unaskedReadMs` all the same: news may be late
@@ -30,7 +30,7 @@ import { createEndpointIndex } from './endpoint-index.ts';
 import type { TellCommits } from './log-reading.ts';
 import type { Places } from './places.ts';
 
-export interface DeskDeps {
+export interface TenantSenderDeps {
   readonly tenantLog: Pick<TenantLog, 'after'>;
   readonly webhooks: Pick<Webhooks, 'list'>;
   readonly deliveries: Pick<WebhookDeliveries, 'due' | 'waiting'>;
@@ -45,7 +45,7 @@ export interface DeskDeps {
   readonly report: (error: unknown) => void;
 }
 
-export interface Desk {
+export interface TenantSender {
   /** As the reader was last seen. */
   seen(reader: WebhookReader): void;
   /** The place behind which it waits for news; null while it wants none. */
@@ -62,7 +62,7 @@ const readAtOnce = 200;
 const endpointsAtOnce = 200;
 /** A log that has no news is read so often. (D6) */
 const unaskedReadMs = 60_000;
-/** How long a desk that finds nothing waits before it looks at what is due again, at least and at most. */
+/** How long a sender that finds nothing waits before it looks at what is due again, at least and at most. */
 const pauseMsMin = 500;
 /** Readings of what is due that are under way at once. */
 const asksAtOnceMax = 16;
@@ -70,7 +70,7 @@ const pauseMsMax = 2_000;
 /** Factor of the pause after each look that has found nothing. */
 const slower = 1.25;
 
-export function openDesk(deps: DeskDeps, first: WebhookReader): Desk {
+export function openTenantSender(deps: TenantSenderDeps, first: WebhookReader): TenantSender {
   const { tenantLog, deliveries, readers, places, clock, holder } = deps;
   const { tenant } = first;
   const closed = new AbortController();
