@@ -6,8 +6,8 @@
 //   T1. A record passes through its handler before the service is given it: guards, interceptors and filters of Nest
 //       apply to it.
 //   T2. Inputs of one partition pass in their order: the next one begins when the one before was handed on.
-//   T3. An input whose handler fails is handled again, after growing pauses, as long as its assignment lives; it is said once.
-//       Nothing behind it overtakes it. Work whose handler fails is handed out again by the bus.
+//   T3. An input whose handler fails is handled again, after growing pauses, as long as its assignment lives; it is
+//       said once. Nothing behind it overtakes it. Work whose handler fails is handed out again by the bus.
 //   T4. Stop: the services drain, in their order, within `stopWithinMs`.
 import type {
   Assignment,

@@ -7,8 +7,8 @@
 //   D3. Of an endpoint the sender knows the earliest time at which a delivery may be due. Too early costs a reading; it
 //       is never too late: a time is forgotten only when the store has said that nothing is due, and read again when
 //       the last attempt that was under way has ended.
-//   D4. A sender works as long as its holder holds the reader. One that goes on by mistake sends what another sends too:
-//       receivers dedup, and one of the attempts is recorded. (webhooks W3)
+//   D4. A sender works as long as its holder holds the reader. One that goes on by mistake sends what another sends
+//       too: receivers dedup, and one of the attempts is recorded. (webhooks W3)
 //   D5. What was under way when a reading of the store began is not taken from that reading: it may have ended since.
 //   D6. The log is read when something may have come (`news`), and every `unaskedReadMs` all the same: news may be late
 //       (tenant-log G6). After news in vain, none is asked for during `pauseMsMax`.
