@@ -56,7 +56,7 @@ export const bareCitations = (files: readonly SourceFile[]): Violation[] =>
   });
 
 const ownInvariant = /^(?:\/\/|\s*\*)\s+([A-Z]\d+)\. /gm;
-const contractInHead = /^\/\/.*ports\/[\w-]+\.ts \(([A-Z])\d/gm;
+const contractInHead = /^\/\/.*ports\/(?:[\w-]+\/)?[\w-]+\.ts \(([A-Z])\d/gm;
 const parenthesis = /\(([^()]*)\)/g;
 
 /** The numbers of a parenthesis that consists of numbers only, without those that are global: R, T, I, V, H. */

@@ -1,8 +1,8 @@
 // Tells customers what happens in their threads: signed POSTs to their endpoints, retried for a day.
 //
 // Each tenant that has endpoints has a reader of its log with a stored place. One process holds it, reads on from
-// there, stores a delivery for each endpoint that asks for an event, and sends what is due (tenant-sender.ts). Nothing is
-// added to the commit for it, and a tenant without endpoints costs nothing.
+// there, stores a delivery for each endpoint that asks for an event, and sends what is due (tenant-sender.ts).
+// Nothing is added to the commit for it, and a tenant without endpoints costs nothing.
 //
 // Invariants:
 //   W1. Of what a commit tells an endpoint, exactly one delivery is stored, whichever process ends when.

@@ -1,4 +1,4 @@
-// The event log of every thread in the collection `commits`. Contract: ports/thread-log.ts (L1..L8).
+// The event log of every thread in the collection `commits`. Contract: ports/log/thread-log.ts (L1..L8).
 //
 // Invariants:
 //   M1. One commit is one document and one insert; a group is one unordered insertMany, so one that fails harms no
