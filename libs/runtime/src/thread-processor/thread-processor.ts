@@ -262,7 +262,8 @@ function countQueued(
 function createTenantParts(deps: ThreadProcessorDeps) {
   const { tenantStores, limits = unlimited } = deps;
   if (tenantStores === undefined) return { holding: null, heldWakes: null };
-  const ports = { ...deps, ...tenantStores, limits };
+  const { tenants, heldThreads, toolServers } = tenantStores; // they may be all stores: the other ones are given apart
+  const ports = { ...deps, tenants, heldThreads, toolServers, limits };
   const records = createTenantRecords(ports);
   return {
     holding: createHolding({ ...ports, records, pausedAgents: createPausedAgents(ports) }),
