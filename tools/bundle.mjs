@@ -7,10 +7,11 @@
 // B1  A package holds its own code alone: every other package, ours too, stays an import.
 // B2  Entries are the exports of package.json, each src/**/main.ts (a program), and each worker thread
 //     (`*-worker.ts`; it stands beside index.js).
-// B3  A file is written only when its text has changed, and files of an earlier build are removed after it: a process that
-//     starts beside a build finds either.
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+// B3  A file is replaced whole, and only when its text has changed: a process that starts beside a build, or a second
+//     build, finds each file as it was or as it is.
+// B4  Nothing is written when a package cannot be built.
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -18,7 +19,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folders = ['libs', 'libs/adapters', 'apps'].flatMap((parent) =>
   readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
 );
-await Promise.all(folders.filter(hasExportsOrProgram).map(bundle));
+const built = await Promise.all(folders.filter(hasExportsOrProgram).map(bundle));
+for (const { dist, files } of built) write(dist, files); // (B4)
 
 function hasExportsOrProgram(folder) {
   return existsSync(join(folder, 'package.json')) && Object.keys(entriesOf(folder)).length > 0;
@@ -28,7 +30,8 @@ async function bundle(folder) {
   const build = await rolldown({
     input: entriesOf(folder),
     platform: 'node',
-    external: (id) => !/^(?:[./\0]|@oxc-project\/runtime\/)/.test(id), // (B1); the helpers of decorators are no package
+    // (B1) The last is where rolldown has its helpers of decorators.
+    external: (id) => !isAbsolute(id) && !/^(?:[.\0]|@oxc-project\/runtime\/)/.test(id),
     transform: { target: 'es2024', decorator: { legacy: true } },
     tsconfig: false,
     logLevel: 'warn',
@@ -37,10 +40,12 @@ async function bundle(folder) {
     format: 'esm',
     sourcemap: true,
     entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
+    chunkFileNames: '[name].js',
   });
   await build.close();
-  write(join(folder, 'dist'), new Map(output.map((file) => [file.fileName, file.code ?? file.source])));
+  const entriesLast = output.toSorted((one, other) => Number(one.isEntry ?? false) - Number(other.isEntry ?? false));
+  const files = new Map(entriesLast.map((file) => [file.fileName, file.code ?? file.source]));
+  return { dist: join(folder, 'dist'), files };
 }
 
 /** By path below dist, without its ending: the source file. (B2) */
@@ -59,16 +64,18 @@ function entriesOf(folder) {
   );
 }
 
-/** (B3) */
-function write(folder, files) {
+/** What an entry imports is there before it. (B3) */
+function write(dist, files) {
   for (const [name, text] of files) {
-    const path = join(folder, name);
+    const path = join(dist, name);
     if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+    const next = `${path}.${process.pid}`;
+    writeFileSync(next, text);
+    renameSync(next, path);
   }
-  for (const name of globSync('**/*.js{,.map}', { cwd: folder }))
-    if (!files.has(slashes(name))) rmSync(join(folder, name));
+  for (const name of globSync('**/*.js{,.map}', { cwd: dist }))
+    if (!files.has(slashes(name))) rmSync(join(dist, name), { force: true });
 }
 
 function slashes(path) {

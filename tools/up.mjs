@@ -21,7 +21,7 @@
 //     only when it fails.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -171,14 +171,19 @@ async function alone(work) {
   }
 }
 
+/** The file is there with its text at once: an empty one would look like that of a process that has ended. */
 function take() {
+  const own = `${pidFile}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
   try {
-    writeFileSync(pidFile, String(process.pid), { flag: 'wx' });
+    linkSync(own, pidFile);
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
     if (!isAlive(Number(textOf(pidFile)))) rmSync(pidFile, { force: true });
     return false;
+  } finally {
+    rmSync(own, { force: true });
   }
 }
 
@@ -262,7 +267,12 @@ function stopWhenOrphaned(child) {
 }
 
 function textOf(path) {
-  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  }
 }
 
 function hashOf(feed) {
@@ -282,6 +292,6 @@ function say(message) {
 
 function fail(message, code = 1) {
   process.stderr.write(`dormouse ${name ?? 'up'}: ${message}\n`);
-  rmSync(pidFile, { force: true });
+  if (textOf(pidFile) === String(process.pid)) rmSync(pidFile, { force: true });
   process.exit(code);
 }

@@ -110,6 +110,7 @@ describe('threads_max', () => {
     expect(problemOf(await open())).toEqual(usedUp('threads_max'));
     const again = await open({ external_id: 'one', if_exists: 'return' });
     expect([again.status, again.json.id]).toEqual([200, first]);
+    await untilStatus(own, first, 'idle'); // before that its log may have no position to fork at
     const fork = await own.request('POST', `/v1/threads/${first}/fork`, '{"position": 1, "then": "wait"}');
     expect(problemOf(fork)).toEqual(usedUp('threads_max'));
     expect((await say(own, first, 'hello')).status).toBe('idle'); // what is there goes on

@@ -86,9 +86,14 @@ function scaleOf({ started_at: startedAt, ended_at: endedAt, steps }: Turn): Sca
 /** (W2) */
 function inTree(steps: readonly Step[]): readonly { readonly step: Step; readonly depth: number }[] {
   const known = new Set(steps.map(({ id }) => id));
-  const below = Map.groupBy(steps, ({ id, parent_id: parent }) =>
-    parent !== null && parent !== id && known.has(parent) ? parent : null,
-  );
+  const below = new Map<string | null, Step[]>();
+  for (const step of steps) {
+    const { id, parent_id: parent } = step;
+    const above = parent !== null && parent !== id && known.has(parent) ? parent : null;
+    const siblings = below.get(above);
+    if (siblings === undefined) below.set(above, [step]);
+    else siblings.push(step);
+  }
   const placed: { readonly step: Step; readonly depth: number }[] = [];
   const waiting = (below.get(null) ?? []).toReversed().map((step) => ({ step, depth: 0 }));
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -92,16 +92,17 @@ export function deliveriesContract(name: string, make: () => Promise<UnderTest<D
       const deliveries = await opened.get();
       const { tenant, thread } = freshKey(freshTenant());
       expect(await deliveries.find(tenant, 'd-1')).toBeNull();
+      const now = Date.now(); // a store may drop old ones
       const claims = Array.from({ length: 20 }, (_, nth) => ({
-        ...{ tenant, id: 'd-1', thread: `${thread}_${nth}`, at: nth },
+        ...{ tenant, id: 'd-1', thread: `${thread}_${nth}`, at: now + nth },
       }));
       const outcomes = await Promise.all(claims.map((claim) => deliveries.claim(claim)));
       expect(outcomes.filter(({ isFirst }) => isFirst)).toHaveLength(1);
       const first = claims[outcomes.findIndex(({ isFirst }) => isFirst)];
       expect(outcomes.map(({ delivery }) => delivery)).toEqual(claims.map(() => first));
       expect(await deliveries.find(tenant, 'd-1')).toEqual(first);
-      expect((await deliveries.claim({ tenant, id: 'd-2', thread, at: 1 })).isFirst).toBe(true);
-      expect((await deliveries.claim({ tenant: tenantId(`${tenant}-2`), id: 'd-1', thread, at: 1 })).isFirst).toBe(
+      expect((await deliveries.claim({ tenant, id: 'd-2', thread, at: now })).isFirst).toBe(true);
+      expect((await deliveries.claim({ tenant: tenantId(`${tenant}-2`), id: 'd-1', thread, at: now })).isFirst).toBe(
         true,
       );
       const again = await opened.reopened();

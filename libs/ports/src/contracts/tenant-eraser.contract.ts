@@ -85,7 +85,7 @@ async function fill(stores: TenantEraserUnderTest, key: ThreadKey): Promise<void
     ...{ message: 'Good morning.', externalId: null, missed: 'once', createdAt: at, nextAt: forEver, lookAt: forEver },
     ...{ firing: null, lastFiredAt: null, lastScheduledFor: null, fired: 0, skipped: 0 },
   });
-  await stores.deliveries.claim({ tenant, id: 'd-1', thread, at });
+  await stores.deliveries.claim({ tenant, id: 'd-1', thread, at: Date.now() }); // a store may drop old ones
   await stores.userCredentials.put({
     ...{ tenant, userId: 'ann', toolServer: 'crm', type: 'bearer', origin: 'https://crm.example', sealed: 'sealed' },
     ...{ version: 1, createdAt: at, updatedAt: at, expiresAt: null, lease: null, failedAt: null },

@@ -6,7 +6,7 @@
 import type { Worker } from 'node:worker_threads';
 import { type CheckpointSetup, createCheckpointLine } from './checkpoint-line.ts';
 import { failureOf } from '../file/sqlite-failure.ts';
-import { startWorker } from '../file/start-worker.ts';
+import { startWorker } from '../file/workers.ts';
 
 export interface Checkpointer {
   start(): void;

@@ -10,7 +10,7 @@ import { open } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { corrupt, faultOf } from '../file/fault-of.ts';
 import { failureOf } from '../file/sqlite-failure.ts';
-import { startWorker } from '../file/start-worker.ts';
+import { startWorker } from '../file/workers.ts';
 import type { CopyVerdict } from './copy-worker.ts';
 
 export interface PinnedDatabase {

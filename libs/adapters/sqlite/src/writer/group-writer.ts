@@ -19,7 +19,7 @@ import { lineBytes } from '../checkpoint/checkpoint-line.ts';
 import { createCheckpointer } from '../checkpoint/checkpointer.ts';
 import { unavailable } from '../file/fault-of.ts';
 import { createWriteQueue, type Urgency, type WriteQueueOptions } from './write-queue.ts';
-import { startWorker } from '../file/start-worker.ts';
+import { startWorker } from '../file/workers.ts';
 import type {
   AppendRow,
   Row,
