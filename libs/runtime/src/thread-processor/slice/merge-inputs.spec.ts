@@ -2,7 +2,7 @@ import { tenantId } from '@dormouse/ports';
 import { describe, expect, it } from 'vitest';
 import { message } from '../spec/processor-rig.ts';
 import { mergeInputs } from './merge-inputs.ts';
-import { deliveredItem, type InputItem } from './slice-item.ts';
+import { answerDeliveries, deliveredItem, type InputItem, isWithdrawn } from './slice-item.ts';
 
 function item(id: string, log: string[], name = id): InputItem {
   const made = deliveredItem({
@@ -32,6 +32,17 @@ describe('V8 equal inputs', () => {
     const again = item('a', []);
     again.mayBeStored = true;
     expect(mergeInputs([item('a', []), again]).map((one) => one.mayBeStored)).toEqual([true]);
+  });
+
+  it.each([0, 1])('are each answered once, also beside one that was answered and is paid again', (answered) => {
+    const log: string[] = [];
+    const items = [item('a', log, 'a1'), item('a', log, 'a2')];
+    for (const one of items.slice(answered, answered + 1)) answerDeliveries(one, 7);
+    const [merged] = mergeInputs(items);
+    if (merged === undefined) throw new Error('nothing');
+    expect(isWithdrawn(merged)).toBe(false);
+    answerDeliveries(merged, 7);
+    expect(log.toSorted()).toEqual(['a1 decided 7', 'a2 decided 7']);
   });
 
   it('leave a list without equals as it is', () => {

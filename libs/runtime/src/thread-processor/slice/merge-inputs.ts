@@ -1,4 +1,5 @@
-// Merges inputs with equal ids before any decision: an index over arrays does not compare an array with itself. (V8)
+// Merges inputs with equal ids before any decision: MongoDB's unique index over the input ids of a commit compares them
+// with those of other commits, not with each other. (V8)
 import type { InputItem } from './slice-item.ts';
 
 /** In order of first arrival; the deliveries of equal inputs are answered and released together. */
@@ -16,9 +17,11 @@ function join(first: InputItem, second: InputItem): InputItem {
   first.hold.absorb(second.hold);
   return {
     ...first,
-    deliveries: [...first.deliveries, ...second.deliveries],
+    isAnswered: first.isAnswered && second.isAnswered,
+    deliveries: [first, second].flatMap(({ isAnswered, deliveries }) => (isAnswered ? [] : deliveries)),
     parkedRows: [...first.parkedRows, ...second.parkedRows],
-    mayBeStored: first.mayBeStored || second.mayBeStored,
+    // One that was answered is in the log, and waits to be paid again.
+    mayBeStored: [first, second].some(({ mayBeStored, isAnswered }) => mayBeStored || isAnswered),
     answerOf: first.answerOf ?? second.answerOf,
   };
 }
