@@ -33,7 +33,7 @@ export function measuredWriter(writer: GroupWriter, metrics: Metrics): GroupWrit
     changes: (sql, ...parameters) => timed(writer.changes(sql, ...parameters)),
     rows: (urgency, sql, rows) => timed(writer.rows(urgency, sql, rows)),
     steps: (urgency, steps) => timed(writer.steps(urgency, steps)),
-    ask: (urgency, sql, parameters, behind) => timed(writer.ask(urgency, sql, parameters, behind)),
+    ask: (urgency, sql, parameters, before) => timed(writer.ask(urgency, sql, parameters, before)),
     limitPages: (pagesMax) => writer.limitPages(pagesMax),
     scrub: (rebuilds) => timed(writer.scrub(rebuilds)),
     eraseThreads: (tenant, threads) => timed(writer.eraseThreads(tenant, threads)),

@@ -16,7 +16,7 @@ export interface AnswerQueue {
 }
 
 /** Settled places at the head are freed in batches. */
-const settledMax = 1_024;
+const settledAtOnce = 1_024;
 
 export function createAnswerQueue(): AnswerQueue {
   let places: (Waiting | null)[] = [];
@@ -34,7 +34,7 @@ export function createAnswerQueue(): AnswerQueue {
         if (typeof answer === 'object' && 'failure' in answer) next?.reject(faultOf(answer.failure));
         else next?.resolve(answer);
       }
-      if (settled < places.length && settled < settledMax) return;
+      if (settled < places.length && settled < settledAtOnce) return;
       places = places.slice(settled);
       settled = 0;
     },

@@ -44,7 +44,7 @@ export function createCarryOut(
       case 'steps':
         return changeAll(operation.steps);
       case 'ask':
-        if (operation.behind !== null) change(operation.behind);
+        if (operation.before !== null) change(operation.before);
         return { row: prepared(operation.sql).all(...operation.parameters)[0] ?? null };
       case 'limit':
         database.exec(`PRAGMA max_page_count = ${operation.pagesMax ?? pagesUnlimited}`);

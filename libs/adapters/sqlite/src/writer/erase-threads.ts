@@ -1,8 +1,8 @@
 // Deletes logs of threads of a tenant inside the writer's transaction, some commits at a time.
 //
 // Invariants:
-//   D1. Numbers of threads and ids of commits are never given again, though SQLite gives the highest plus one: a row of
-//       no tenant stands above those that are deleted. (tenant-log T1)
+//   D1. Numbers of threads and ids of commits are never given again, though SQLite gives the highest plus one: each of
+//       the two tables keeps a row with the highest number, which belongs to no tenant. (tenant-log T1)
 //   D2. The writer's heads of these threads are forgotten in the same transaction: what a late writer brings for a
 //       deleted thread is a conflict, or the first commit of a thread that the next call deletes. (append-commit A1)
 //   D3. A call deletes at most `commitsAtOnce` commits, the oldest of each thread first, and then the numbers of those
@@ -16,7 +16,7 @@ export const numberedTables: readonly string[] = ['commits', 'inputs', 'owed'];
 
 const threadsAtOnce = 200;
 const commitsAtOnce = 1_000;
-/** Of the commit above all others; threads are numbered from 1. */
+/** The thread of the row that keeps the highest id of a commit; threads are numbered from 1. (D1) */
 const noThread = 0;
 const noTenant = '';
 
@@ -41,7 +41,8 @@ export function createEraseThreads(database: DatabaseSync, appender: CommitAppen
   );
   const numberedThreads = (tenant: TenantId, threads: readonly string[] | null): readonly NumberedThread[] =>
     (threads === null ? ofTenant.all(tenant) : named.all(tenant, JSON.stringify(threads))).map((row) => ({
-      ...{ number: Number(row['number']), thread: String(row['thread']) },
+      number: Number(row['number']),
+      thread: String(row['thread']),
     }));
 
   return (tenant, threads) => {

@@ -43,7 +43,7 @@ export interface StepsOperation {
 /** One statement with RETURNING, after another one. Answers its row, if there is one. */
 export interface AskOperation extends Statement {
   readonly do: 'ask';
-  readonly behind: Statement | null;
+  readonly before: Statement | null;
 }
 
 /** Limits the size of the database from now on; null for no limit. */

@@ -1,7 +1,8 @@
 // The thread that writes. It sleeps until the event loop posts, takes all posted operations, stores them in one
 // transaction, answers, and looks again: what arrives while the disk is busy goes into the next group.
 //
-// Runs from source too, where packages of this repository cannot be imported: only `node:` and files beside this one.
+// Runs from source too, where packages of this repository cannot be imported: it imports `node:`, and files of this
+// adapter that do the same.
 //
 // Invariants:
 //   W1. Order of arrival is order of execution.
@@ -125,10 +126,13 @@ function reply(message: WriterReply): void {
   port.postMessage(message);
 }
 
-/** A checkpoint that fails (the disk is full) is retried later; the log holds everything until then. */
-function tolerating(checkpoint: () => void): void {
+/**
+ * A checkpoint or a rebuild that fails (the disk is full) is tried again later. The log holds everything until then,
+ * and a scrub answers that it is not empty.
+ */
+function tolerating(work: () => void): void {
   try {
-    checkpoint();
+    work();
   } catch (error) {
     if (troubleOf(failureOf(error)) === 'own') throw error;
   }

@@ -5,7 +5,7 @@
 //   A2. All items of a commit are released together, after its payment. (V8)
 //   A3. Every outcome of the append is handled: a conflict is decided again on a reloaded state, a duplicate is looked
 //       up, an unknown outcome is read back by its nonce, and so is an append that throws. (thread-log L5, L8) A store
-//       that finds both a conflict and a duplicate may name only one of them.
+//       that finds both a conflict and a duplicate may name only one of them: the next decision meets the other.
 //   A4. `too_large` is permanent: the slice throws what is not a Fault, so that the lane parks its thread and does not
 //       retry.
 //   A5. The transcript in memory takes the messages of a commit once the commit is in the log.
@@ -110,20 +110,24 @@ async function decideAgain(
 /** Reads back an append with an unknown outcome. (A3) */
 async function readBack(deps: SliceDeps, lane: LaneMemory, sealed: SealedSlice): Promise<KnownOutcome> {
   markUncertain(sealed);
-  // An absent commit may still be stored later: the next reload pays it as a foreign commit. (thread-log L5, V1)
+  // An absent commit is decided again, as after a conflict. It may still be stored later: the next reload then pays it
+  // as a foreign commit. (thread-log L5, V1)
   return (await isStored(deps, lane, sealed)) ? 'appended' : 'conflict';
 }
 
-/** Reads back an append that threw. @throws the failure when the commit is not there, or cannot be read. (A3) */
+/**
+ * Reads back an append that threw. @throws the failure when the commit is not there, or cannot be read. One that is not
+ * there will not be stored later either: a store that is not sure answers `unknown`. (A3, thread-log L8)
+ */
 async function foundAfter(
   deps: SliceDeps,
   lane: LaneMemory,
   sealed: SealedSlice,
   failure: unknown,
 ): Promise<'appended'> {
-  const stands = await isStored(deps, lane, sealed).catch(() => null);
-  if (stands === null) markUncertain(sealed);
-  if (stands !== true) throw failure;
+  const found = await isStored(deps, lane, sealed).catch(() => 'unreadable' as const);
+  if (found === 'unreadable') markUncertain(sealed);
+  if (found !== true) throw failure;
   return 'appended';
 }
 

@@ -1,7 +1,7 @@
 // A refusal that leaves no commit becomes final only when the log agrees. (V4)
 //
 // Invariants:
-//   R1. First: the head of the log equals the version that was decided on. Then: the input is not in the log. Both
+//   Q1. First: the head of the log equals the version that was decided on. Then: the input is not in the log. Both
 //       reads are repeated after every reload, in this order: in the other order, or with one read alone, a stale
 //       state could refuse an input for ever.
 import type { Commit, ThreadKey, ThreadLog } from '@dormouse/ports';

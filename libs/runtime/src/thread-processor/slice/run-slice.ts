@@ -6,7 +6,7 @@
 //   F2. A warm slice reads nothing and writes one commit. What it has to know of its tenant's quotas is read once in a
 //       while for all of its threads.
 //   F3. Commits above the lane's stretch come from another process: they are paid before anything is decided. (V1)
-//   F4. A refusal without a commit is final only when the log agrees, after every reload anew. (V4)
+//   F4. A refusal without a commit is final only when the log agrees, which is asked again after every reload. (V4)
 import { unreachable } from '@dormouse/thread';
 import { Hold } from '../pay/held-deliveries.ts';
 import { momentOf } from '../rules/minted-ids.ts';
@@ -19,13 +19,14 @@ import { type InputItem, type RecoveryItem, type SliceItem, answerDeliveries } f
 
 /**
  * Runs one slice over the first of these items. Answers the finished ones; the caller passes the others again.
- * @throws what the decision of the first item throws, at once or later
+ * @throws what the decision of the first item throws: before it returns when the lane is warm, else by its promise
  */
 export function runSlice(
   deps: SliceDeps,
   lane: LaneMemory,
   items: readonly SliceItem[],
 ): Promise<readonly SliceItem[]> {
+  // What `learning` begins to read here is awaited in `runCold`.
   const state = items[0]?.what === 'input' && learning(deps, lane, items) === null ? cachedState(deps, lane) : null;
   return state === null ? runCold(deps, lane, items) : decideAndCommit(deps, lane, state, items); // (F2)
 }

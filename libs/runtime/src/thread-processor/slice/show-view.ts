@@ -1,8 +1,8 @@
 // A view update: stored for its thread and shown to its watchers; no decision, no commit. RAP view-updates
 //
 // Invariants:
-//   V1. Updates of one thread are stored in the order of their arrival, because they pass through its lane. R95
-//   V2. A thread that was never opened, or that is closed, has no views. R99
+//   Y1. Updates of one thread are stored in the order of their arrival, because they pass through its lane. R95
+//   Y2. A thread that was never opened, or that is closed, has no views. R99
 import { finish } from './settle.ts';
 import type { LaneMemory, SliceDeps } from './slice-deps.ts';
 import type { ViewItem } from './slice-item.ts';
