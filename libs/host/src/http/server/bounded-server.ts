@@ -30,7 +30,7 @@ export interface BoundedServerOptions {
 interface BoundedServer {
   readonly server: FastifyInstance;
   readonly room: BodyRoom;
-  /** Answers a request that no hook has seen. */
+  /** Answers what no route takes. */
   readonly refuse: (problem: Error, request: FastifyRequest, reply: FastifyReply) => void;
 }
 

@@ -25,7 +25,7 @@ const made = async (header: { alg?: string; typ?: string }, changes: object = {}
 };
 
 describe('answer links', () => {
-  it('Y3 say what they are for, until the second that is answered', async () => {
+  it('Y2 say what they are for, until the second that is answered', async () => {
     const { token, expiresAt } = await links.sign(about, 60);
     expect(await links.read(token)).toEqual({ ...about, expiresAt });
     await clock.advance(expiresAt - 1 - clock.now());
@@ -34,7 +34,7 @@ describe('answer links', () => {
     expect(await links.read(token)).toBe('expired');
   });
 
-  it('Y2 are none when any character of them is another', async () => {
+  it('Y1 are none when any character of them is another', async () => {
     const token = await signed();
     await fc.assert(
       fc.asyncProperty(

@@ -64,7 +64,7 @@ describe('thread tokens', () => {
     const { token, id, expiresAt } = await issue();
     expect(await tokens.verify(token)).toEqual({ ...key, family: null, can: ['read'], userId: 'ann', id, expiresAt });
     const earlier = { ...key, family: null, can: ['read'], userId: null, id: null, expiresAt: 4e12 };
-    expect(await tokens.verify(await made({}))).toEqual(earlier); // (O5)
+    expect(await tokens.verify(await made({}))).toEqual(earlier); // (O4)
   });
 
   it('are refused when any character of them is another', async () => {
@@ -147,7 +147,7 @@ describe('thread tokens', () => {
     expect(await tokens.verify(token)).toBeNull();
   });
 
-  it('open their thread alone, or the family of the thread (O3)', async () => {
+  it('open their thread alone, or the family of the thread (O2)', async () => {
     const row = (thread: string, family: string, parent: string | null): ThreadRow => ({
       ...{ tenant: acme, thread, family, parent, status: 'idle', agent: 'a', agentVersion: 1, userId: null },
       ...{ externalId: null, title: null, metadata: {}, createdAt: 1, updatedAt: 1, position: 1, opening: null },
@@ -169,7 +169,7 @@ describe('thread tokens', () => {
     }
   });
 
-  it('are refused everywhere within a second of their revocation (O4)', async () => {
+  it('are refused everywhere within a second of their revocation (O3)', async () => {
     const [here, elsewhere] = [process('one'), process('two')];
     const { token, id } = await issue({}, key, here);
     expect(await elsewhere.verify(token)).not.toBeNull(); // and remembers for a moment
@@ -233,7 +233,7 @@ describe('several signing keys', () => {
   const old = keyOf('old', 3, 0);
   const youngIn = (ms: number) => keyOf('young', 4, clock.now() + ms);
 
-  it('O6 sign in turn, and each is good for its own', async () => {
+  it('O1, token-keys K1 sign in turn, and each is good for its own', async () => {
     const young = youngIn(10_000);
     const both = process('both', [young, old]);
     const [before] = [(await issue({ ttlS: 3_600 }, key, both)).token];
@@ -246,13 +246,13 @@ describe('several signing keys', () => {
     expect(await goodFor(process('after', [young]))).toEqual([false, true]);
   });
 
-  it('O6 take one of an earlier release, which names none, as of the oldest', async () => {
+  it('O1, token-keys K1 take one of an earlier release, which names none, as of the oldest', async () => {
     const [young, early] = [youngIn(0), await made({})];
     expect(await process('both', [young, old]).verify(early)).not.toBeNull();
     expect(await process('after', [young]).verify(early)).toBeNull();
   });
 
-  it('O6 take none under the name of another', async () => {
+  it('O1, token-keys K1 take none under the name of another', async () => {
     const young = youngIn(0);
     const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'thread+jwt', kid: 'young' });
     expect(await process('both', [young, old]).verify(`dtt_${await jwt.sign(signingKey)}`)).toBeNull();

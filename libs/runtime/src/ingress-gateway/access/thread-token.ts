@@ -71,7 +71,8 @@ export function createThreadTokens(ports: ThreadTokenPorts): ThreadTokens {
     const id = publicId('tok', timeSortedName(clock.now(), entropy.nonce()));
     const whole = family === null ? {} : { family };
     const claims = { tenant: key.tenant, can: wanted.can, user_id: wanted.userId, ...whole };
-    return { id, ...(await tokens.sign({ thread: key.thread, jti: id }, claims, wanted.ttlS)) };
+    const { token, expiresAt } = await tokens.sign({ thread: key.thread, jti: id }, claims, wanted.ttlS);
+    return { token, id, expiresAt };
   }
 
   async function read(token: string): Promise<ThreadGrant | null> {

@@ -91,12 +91,12 @@ function waitWords(thread: Thread, facts: WaitFacts): string | null {
 
 const counting = (words: string, others: number): string => (others === 0 ? words : `${words}; and ${others} more`);
 
-/** (W4) */
 const asks = 'answer a question of';
 const logsIn = 'log in for';
 /** What a person is to do, by what a call waits for and by the kind of a question. */
 const tasks = { approval: 'allow', choice: asks, tool: asks, login: logsIn, oauth: logsIn } as const;
 
+/** (W4) */
 function belowWords(question: Question, now: number): string {
   const { kind, thread, toolCallId, operation, toolServer, since, expiresAt } = question;
   const at = toolServer === null ? '' : ` at ${cleaned(toolServer)}`;

@@ -42,7 +42,10 @@ export function createProbe(ports: Ports): Probe {
     const url = toolServerUrl(server.baseUrl, 'discovery');
     const fetched = await ports.transport.get({ server, url, timeoutMs: probeTimeoutMs, bytesMax: manifestBytesMax });
     const latencyMs = ports.clock.now() - began;
-    const failed = (problem: string): ProbeReport => ({ ...unread(problem), credential: notLookedAt, latencyMs });
+    const failed = (problem: string): ProbeReport => {
+      const { ok, ...rest } = unread(problem);
+      return { ok, credential: notLookedAt, ...rest, latencyMs };
+    };
     if (!fetched.ok) return failed(`${fetched.code}: ${fetched.detail}`);
     if (fetched.status !== 200) return failed(`TOOLSET_UNREACHABLE: ${answeredWith(fetched.status, url)}`);
     const isLong = fetched.body.length > shortJsonCharacters;
