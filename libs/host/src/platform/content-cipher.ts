@@ -1,8 +1,8 @@
 // AES-256-GCM: for the contents of families (port: ports/content-cipher.ts), and for values at rest (sealer.ts).
 //
 // Invariants:
-//   C1. Every sealing has a random nonce of its own. One key seals far fewer than 2^32 texts: the contents of one family,
-//       or as a master key the keys of the families and what people have entrusted.
+//   C1. Every sealing has a random nonce of its own. One key seals far fewer than 2^32 texts: the contents of one
+//       family, or as a master key the keys of the families and what people have entrusted.
 //   C2. The place is authenticated and not stored: what is moved to another place does not open.
 import {
   createCipheriv,

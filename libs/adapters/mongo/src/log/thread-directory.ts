@@ -12,23 +12,24 @@
 //       path does.
 //   Y6. Every filter names the tenant, but those of what speaks for all tenants (openings, census): the collection is
 //       sharded by it. (sharding.ts)
-import type {
-  OldestWaits,
-  OpenCall,
-  OpenOfTenant,
-  ThreadCensus,
-  ThreadDirectory,
-  ThreadFilter,
-  ThreadProjection,
-  ThreadRow,
-  TenantId,
+import {
+  type OldestWaits,
+  type OpenCall,
+  type OpenOfTenant,
+  pageOf,
+  type TenantId,
+  type ThreadCensus,
+  type ThreadDirectory,
+  type ThreadFilter,
+  type ThreadProjection,
+  type ThreadRow,
 } from '@dormouse/ports';
 import { threadStatuses, threadWaitKinds } from '@dormouse/ports';
 import { type Model, type PipelineStage, type QueryFilter, Schema, type UpdateQuery } from 'mongoose';
 import { everySchema, number, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
 import { inserted, type MongoServer, unordered } from '../mongo-server.ts';
-import { behindCursor, pageOf } from '../page.ts';
+import { behindCursor } from '../behind-cursor.ts';
 import { createThreadUsage } from './thread-usage.ts';
 
 interface ThreadDocument extends Omit<ThreadRow, 'externalId' | 'metadata' | 'opening' | 'waitingOn'> {

@@ -7,6 +7,7 @@ import {
   familyQuestionsMax,
   type Inbox,
   lastChangeOf,
+  pageOf,
   type Question,
   type QuestionFilter,
   type QuestionKind,
@@ -15,7 +16,7 @@ import { type QueryFilter, Schema } from 'mongoose';
 import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
 import { idOf } from '../id-of.ts';
 import { type MongoServer, upserted } from '../mongo-server.ts';
-import { behindCursor, pageOf } from '../page.ts';
+import { behindCursor } from '../behind-cursor.ts';
 
 interface QuestionDocument extends Omit<Question, 'id' | 'settled'> {
   readonly _id: string;

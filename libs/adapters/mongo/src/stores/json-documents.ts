@@ -1,9 +1,8 @@
 // Collections whose documents are one object as JSON each, in the field `document`, beside the fields that it is found
 // by: names that users chose never become names of fields.
-import type { Page, PageRequest } from '@dormouse/ports';
+import { type Page, pageOf, type PageRequest, textBefore } from '@dormouse/ports';
 import type { Model, QueryFilter, SortOrder } from 'mongoose';
 import { type MongoServer, removed, updated } from '../mongo-server.ts';
-import { pageOf, textBefore } from '../page.ts';
 
 export interface JsonDocument {
   readonly _id: string;

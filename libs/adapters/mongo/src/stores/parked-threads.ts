@@ -5,14 +5,14 @@
 //   K2. The mark counts the inputs that were put aside, after each is stored: a mark is not removed when an input came
 //       between reading the waiting inputs and the removal. (parked-threads P5)
 import { readJson } from '@dormouse/json';
-import { type ParkedThread, type ParkedThreads, parkedWhileReplayed, type ThreadKey } from '@dormouse/ports';
+import { pageOf, type ParkedThread, type ParkedThreads, parkedWhileReplayed, type ThreadKey } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import { Schema } from 'mongoose';
 import { everySchema, number, numberOrNull, text, textOrNull } from '../document-shape.ts';
 import { findById } from '../find-by-id.ts';
 import { idOf } from '../id-of.ts';
 import { inserted, isDuplicate, type MongoServer, removed, updated } from '../mongo-server.ts';
-import { behindCursor, pageOf } from '../page.ts';
+import { behindCursor } from '../behind-cursor.ts';
 
 interface ThreadDocument extends ParkedThread {
   readonly _id: string;

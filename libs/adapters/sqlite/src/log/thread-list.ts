@@ -3,10 +3,17 @@
 //
 // A filter by metadata walks the rarest of its pairs, whose index has the order of the list too; any other filter walks
 // `threads` by the index that SQLite finds best.
-import type { Page, PageRequest, ThreadFilter, ThreadRow, TenantId } from '@dormouse/ports';
+import {
+  type Page,
+  pageOf,
+  type PageRequest,
+  placeBefore,
+  type TenantId,
+  type ThreadFilter,
+  type ThreadRow,
+} from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
-import { pageOf, placeBefore } from '../page.ts';
 import { readColumns, rowOf, type StoredThreadRow } from './thread-row.ts';
 
 interface Condition {

@@ -7,13 +7,14 @@ import {
   familyQuestionsMax,
   type Inbox,
   lastChangeOf,
+  pageOf,
+  placeBefore,
   type Question,
   type QuestionKind,
   type TenantId,
 } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
-import { pageOf, placeBefore } from '../page.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
 interface QuestionRow {

@@ -1,8 +1,7 @@
 // Rows that are one object as JSON each, in the column `document`, beside the columns that they are found by.
-import type { Page, PageRequest } from '@dormouse/ports';
+import { type Page, pageOf, type PageRequest, textBefore } from '@dormouse/ports';
 import type { SQLInputValue } from 'node:sqlite';
 import type { Reader } from '../file/database.ts';
-import { pageOf, textBefore } from '../page.ts';
 
 interface DocumentRow {
   readonly document: string;

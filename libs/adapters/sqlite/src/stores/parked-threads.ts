@@ -1,16 +1,17 @@
 // Parked threads and their waiting inputs. Contract: ports/stores/parked-threads.ts.
 import { readJson } from '@dormouse/json';
 import {
+  pageOf,
   type ParkedThread,
   type ParkedThreads,
   parkedWhileReplayed,
   type ParkingMark,
-  type ThreadKey,
+  placeBefore,
   type TenantId,
+  type ThreadKey,
 } from '@dormouse/ports';
 import type { ThreadInput } from '@dormouse/thread';
 import type { Reader } from '../file/database.ts';
-import { pageOf, placeBefore } from '../page.ts';
 import type { GroupWriter } from '../writer/group-writer.ts';
 
 interface ThreadRow {

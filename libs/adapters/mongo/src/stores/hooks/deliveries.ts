@@ -3,6 +3,8 @@ import {
   attemptsKept,
   deliveriesKeptMs,
   type DeliveryName,
+  pageOf,
+  textBefore,
   type WebhookAttempt,
   type WebhookDeliveries,
   type WebhookDelivery,
@@ -11,7 +13,6 @@ import { type Model, Schema } from 'mongoose';
 import { everySchema, number, numberOrNull, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
 import { duplicatePlaces, type MongoServer, unordered, updated } from '../../mongo-server.ts';
-import { pageOf, textBefore } from '../../page.ts';
 
 interface DeliveryDocument extends Omit<WebhookDelivery, 'attempts'> {
   readonly _id: string;

@@ -1,20 +1,21 @@
 // What operators configure, one collection for each kind. Port: ports/registry/registry.ts.
-import type {
-  Agent,
-  Agents,
-  SealedSecret,
-  Secrets,
-  StoredToolset,
-  ToolServer,
-  ToolServers,
-  Toolsets,
-  TenantId,
+import {
+  type Agent,
+  type Agents,
+  pageOf,
+  type SealedSecret,
+  type Secrets,
+  type StoredToolset,
+  type TenantId,
+  textBefore,
+  type ToolServer,
+  type ToolServers,
+  type Toolsets,
 } from '@dormouse/ports';
 import { type QueryFilter, Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
 import { inserted, type MongoServer, upserted } from '../../mongo-server.ts';
-import { pageOf, textBefore } from '../../page.ts';
 import { type JsonDocument, jsonDocuments } from '../json-documents.ts';
 
 export interface Stored extends JsonDocument {

@@ -1,10 +1,10 @@
 // Erasures, each as JSON in one document beside what it is found by. Port: ports/stores/erasures.ts.
-import type { ErasureRecord, Erasures, TenantId } from '@dormouse/ports';
+import { type ErasureRecord, type Erasures, pageOf, type TenantId } from '@dormouse/ports';
 import { Schema } from 'mongoose';
 import { everySchema, number, text } from '../../document-shape.ts';
 import { idOf } from '../../id-of.ts';
 import { inserted, type MongoServer } from '../../mongo-server.ts';
-import { behindCursor, pageOf } from '../../page.ts';
+import { behindCursor } from '../../behind-cursor.ts';
 import { type JsonDocument, jsonDocuments } from '../json-documents.ts';
 
 interface Stored extends JsonDocument {

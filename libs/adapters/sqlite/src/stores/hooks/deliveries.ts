@@ -2,13 +2,14 @@
 import {
   attemptsKept,
   type EndpointDue,
+  pageOf,
+  textBefore,
   type WebhookAttempt,
   type WebhookDeliveries,
   type WebhookDelivery,
 } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { pageOf, textBefore } from '../../page.ts';
 
 interface StoredRow extends Omit<WebhookDelivery, 'attempts' | 'createdAt' | 'nextAt'> {
   readonly created_at: number;

@@ -1,8 +1,7 @@
 // Erasures, each as a document. Port: ports/stores/erasures.ts.
-import type { ErasureRecord, Erasures, TenantId } from '@dormouse/ports';
+import { type ErasureRecord, type Erasures, pageOf, placeBefore, type TenantId } from '@dormouse/ports';
 import type { Reader } from '../../file/database.ts';
 import type { GroupWriter } from '../../writer/group-writer.ts';
-import { pageOf, placeBefore } from '../../page.ts';
 import { documentOf, documentsOf } from '../json-documents.ts';
 
 const insert =
