@@ -3583,11 +3583,11 @@ export interface components {
             outbound_allow?: string[];
             /** @description Limits of the tenant, over all processes. */
             quotas?: components["schemas"]["TenantQuotaChanges"];
-            /** @description Days after which closed threads may be deleted; null for never. Kept, and not in force in this version. */
+            /** @description Days without an event after which a family of threads that are closed or idle is removed; null for never. */
             retention_days?: number | null;
             /** @description Whether what its users, models and tools say is in traces; where `DORMOUSE_TRACE_CONTENT` is `true`, it is for every tenant. */
             trace_content?: boolean;
-            /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
+            /** @description Its share beside other tenants, above 0. */
             weight?: number;
         };
         /** @description At each time of the cron line the open thread of the `external_id` is woken, or one is opened. `message` is text with `{{/name}}`, `{{/scheduled_for}}` and `{{/missed}}`. */
@@ -4564,7 +4564,7 @@ export interface components {
             outbound_allow: string[];
             /** @description Limits of the tenant, over all processes. */
             quotas: components["schemas"]["TenantQuotas"];
-            /** @description Days after which closed threads may be deleted; null for never. Kept, and not in force in this version. */
+            /** @description Days without an event after which a family of threads that are closed or idle is removed; null for never. */
             retention_days: number | null;
             /**
              * @description Where it stands.
@@ -4578,7 +4578,7 @@ export interface components {
              * @description When it last changed.
              */
             updated_at: string;
-            /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
+            /** @description Its share beside other tenants, above 0. */
             weight: number;
         };
         /** @description That there is an event, and where: `GET /v1/threads/{id}/events` has its content. */
@@ -4627,7 +4627,7 @@ export interface components {
             outbound_allow?: string[];
             /** @description Limits of the tenant, over all processes. */
             quotas?: components["schemas"]["TenantQuotaChanges"];
-            /** @description Days after which closed threads may be deleted; null for never. Kept, and not in force in this version. */
+            /** @description Days without an event after which a family of threads that are closed or idle is removed; null for never. */
             retention_days?: number | null;
             /**
              * @description Where it stands.
@@ -4636,49 +4636,49 @@ export interface components {
             state?: "active" | "suspended";
             /** @description Whether what its users, models and tools say is in traces; where `DORMOUSE_TRACE_CONTENT` is `true`, it is for every tenant. */
             trace_content?: boolean;
-            /** @description Its share beside other tenants, above 0. Kept, and not in force in this version. */
+            /** @description Its share beside other tenants, above 0. */
             weight?: number;
         };
         /** @description Those that are named change; null takes one back to its default. */
         TenantQuotaChanges: {
-            /** @description Completions at once. Kept, and not in force in this version. */
+            /** @description Completions at once. */
             completions_in_flight_max?: number | null;
-            /** @description Millionths of the currency per day (UTC). Kept, and not in force in this version. */
+            /** @description Millionths of the currency per day (UTC). */
             cost_micros_per_day_max?: number | null;
             /** @description Requests per second, a bucket of that size. */
             requests_per_s?: number | null;
-            /** @description Stored bytes. Kept, and not in force in this version. */
+            /** @description Stored bytes. */
             stored_bytes_max?: number | null;
-            /** @description Open streams. Kept; in force is 1 000 per process. */
+            /** @description Open event streams. */
             streams_max?: number | null;
-            /** @description Open subscriptions. Kept, and not in force in this version. */
+            /** @description Open subscriptions. */
             subscriptions_max?: number | null;
-            /** @description Open threads. Kept, and not in force in this version. */
+            /** @description Open threads. */
             threads_max?: number | null;
-            /** @description Tokens per day (UTC). Kept, and not in force in this version. */
+            /** @description Tokens per day (UTC). */
             tokens_per_day_max?: number | null;
-            /** @description Registered tool servers. Kept, and not in force in this version. */
+            /** @description Registered tool servers. */
             tool_servers_max?: number | null;
         };
         /** @description Null is no limit. */
         TenantQuotas: {
-            /** @description Completions at once. Kept, and not in force in this version. */
+            /** @description Completions at once. */
             completions_in_flight_max: number | null;
-            /** @description Millionths of the currency per day (UTC). Kept, and not in force in this version. */
+            /** @description Millionths of the currency per day (UTC). */
             cost_micros_per_day_max: number | null;
             /** @description Requests per second, a bucket of that size. */
             requests_per_s: number | null;
-            /** @description Stored bytes. Kept, and not in force in this version. */
+            /** @description Stored bytes. */
             stored_bytes_max: number | null;
-            /** @description Open streams. Kept; in force is 1 000 per process. */
+            /** @description Open event streams. */
             streams_max: number | null;
-            /** @description Open subscriptions. Kept, and not in force in this version. */
+            /** @description Open subscriptions. */
             subscriptions_max: number | null;
-            /** @description Open threads. Kept, and not in force in this version. */
+            /** @description Open threads. */
             threads_max: number | null;
-            /** @description Tokens per day (UTC). Kept, and not in force in this version. */
+            /** @description Tokens per day (UTC). */
             tokens_per_day_max: number | null;
-            /** @description Registered tool servers. Kept, and not in force in this version. */
+            /** @description Registered tool servers. */
             tool_servers_max: number | null;
         };
         /** @description `fired` counts times that have led to a message, `skipped` those that came and led to none. */
