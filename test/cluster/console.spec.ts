@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { conformanceSystem } from '../conformance/system.ts';
 import { consoleSpecs } from '../console/browser.ts';
 import { statusOf, talked } from '../console/conversations.ts';
-import { eventsOf, openThread, scriptedAgent } from '../e2e/conversation.ts';
+import { eventsOf, openThread, scriptedAgent, untilStatus } from '../e2e/conversation.ts';
 import { withServices } from '../services/needed-services.ts';
 import { injectPoison, poison } from './poison.ts';
 
@@ -41,6 +41,7 @@ withServices(['kafka', 'mongo', 'redis'], ({ kafka }) => {
       await message.fill('What is the weather in Oslo?');
       await page.keyboard.press('Enter');
       await page.getByText('Oslo, Norway').first().waitFor();
+      await untilStatus(system.runtime, thread, 'idle'); // no event comes after the last one that is read
       const { position } = (await eventsOf(system.runtime, thread)).at(-1);
       await page.getByRole('button', { name: `Event ${position}`, exact: true }).waitFor();
       await page.getByRole('option').getByText('tool call settled').last().waitFor();
