@@ -5,6 +5,8 @@ import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs';
 import type Mongoose from 'mongoose';
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
 import type { Cluster, ServerUrls } from './cluster-process.ts';
 
@@ -99,19 +101,29 @@ export interface RedisWatch {
   stop(): void;
 }
 
-/** Every command that Redis receives from now on, published messages included. */
+/**
+ * Every command that Redis receives from now on, published messages included. By a socket of its own: ioredis throws
+ * when the first command comes in one packet with the answer to MONITOR.
+ */
 export async function watchRedis(urls: ServerUrls): Promise<RedisWatch> {
-  const client = new Redis(urls.redis);
-  const monitor = await client.monitor();
+  const { hostname, port } = new URL(urls.redis);
+  const socket = connect(Number(port), hostname);
   const commands: string[] = [];
-  monitor.on('monitor', (_time: string, args: readonly string[]) => commands.push(args.join(' ')));
-  return {
-    commands,
-    stop: () => {
-      monitor.disconnect();
-      client.disconnect();
-    },
-  };
+  const watching = Promise.withResolvers<void>();
+  socket.on('error', watching.reject);
+  createInterface({ input: socket }).on('line', (line) => {
+    if (line === '+OK') watching.resolve();
+    else
+      commands.push(
+        line
+          .slice(line.indexOf('"') + 1, -1)
+          .replaceAll('" "', ' ')
+          .replaceAll('\\"', '"'),
+      );
+  });
+  socket.write('MONITOR\r\n');
+  await watching.promise;
+  return { commands, stop: () => void socket.destroy() };
 }
 
 /** Every value of every key that begins with the prefix. */
