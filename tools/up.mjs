@@ -21,7 +21,7 @@
 //     only when it fails.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -32,6 +32,7 @@ const pidFile = join(root, '.cache', 'up.pid');
 const consoleStamp = join(root, '.cache', 'console.stamp');
 const repeatMsMax = 500;
 const buildNoticeMs = 1_000;
+const writtenWithinMs = 1_000;
 const nodeMajorMin = 24;
 let hasWaited = false;
 const onWindows = process.platform === 'win32';
@@ -171,20 +172,23 @@ async function alone(work) {
   }
 }
 
-/** The file is there with its text at once: an empty one would look like that of a process that has ended. */
 function take() {
-  const own = `${pidFile}.${process.pid}`;
-  writeFileSync(own, String(process.pid));
   try {
-    linkSync(own, pidFile);
+    writeFileSync(pidFile, String(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
-    if (!isAlive(Number(textOf(pidFile)))) rmSync(pidFile, { force: true });
+    if (isLeft(pidFile)) rmSync(pidFile, { force: true });
     return false;
-  } finally {
-    rmSync(own, { force: true });
   }
+}
+
+/** Whether its process has ended. A file without a text is being written; after a second it is one that was not. */
+function isLeft(file) {
+  const pid = textOf(file);
+  if (pid !== '') return !isAlive(Number(pid));
+  const { mtimeMs = Date.now() } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs > writtenWithinMs;
 }
 
 function isAlive(pid) {

@@ -106,6 +106,15 @@ describe('the build', () => {
     expect(stderr).toMatch(/^dormouse start: building: .*\ndormouse start: starting\nstarted\n$/);
   });
 
+  it.each(['', '999999999'])('goes on beside what a process has left that ended while it built: "%s"', (left) => {
+    buildThat('');
+    mkdirSync(join(project, '.cache'), { recursive: true });
+    write('.cache/up.pid', left);
+    const ran = up('start', '--build', '--', 'node', '-e', 'console.error("started")');
+    expect(ran).toMatchObject({ status: 0, stderr: expect.stringMatching(/waiting for it\n[^]*started\n$/) });
+    expect(existsSync(join(project, '.cache/up.pid'))).toBe(false);
+  });
+
   it('starts nothing when it fails', () => {
     buildThat('process.exit(2)');
     const ran = up('start', '--build', '--', 'node', '-e', 'console.log("started")');
